@@ -61,6 +61,11 @@ export const applyCodes = {
     solve: 'correct the cause and send under a new reference; nothing is sent again by itself',
     exit: EXIT.partial,
   },
+  'apply/transaction-reverted': {
+    summary: 'a transaction is in a block and was reverted there: its fee is spent, and nothing else moved',
+    solve: 'correct the cause and send under a new reference; nothing is sent again by itself',
+    exit: EXIT.partial,
+  },
   'apply/transaction-given-up': {
     summary: 'a transaction was given up before any node had it: nothing was broadcast, and nothing is paid',
     solve: 'correct the cause, and give the same command again: the reference is free',

@@ -292,7 +292,11 @@ function toTransactionState(status: Wire.GetSendTransactionStatusResponse): Tran
   const isReplaced = txStatus === 'FAILED' && REPLACED.test(message)
   const failure: Failure = isReplaced
     ? { code: 'apply/transaction-replaced', message, next: applyCodes['apply/transaction-replaced'].solve }
-    : { code: 'apply/transaction-failed', message, next: SENT_ONCE }
+    : {
+        code: txStatus === 'INCLUDED' ? 'apply/transaction-reverted' : 'apply/transaction-failed',
+        message,
+        next: SENT_ONCE,
+      }
   return { state: 'failed', ...hash, error: failure }
 }
 

@@ -1,5 +1,6 @@
 import type { PlanStore, SendBatch } from '../../activities/index.ts'
 import { type BatchReport, toBatchReport } from './batch-report.ts'
+import { findReplacers } from './replaced-by.ts'
 import { unknownName, usage } from './usage.ts'
 
 type Batches = PlanStore['batches']
@@ -15,7 +16,17 @@ export async function findBatch(batches: Batches, begins: string): Promise<SendB
 }
 
 /** The state of each row of a batch, up to now. */
-export async function readBatchReport(batches: Batches, batch: SendBatch): Promise<BatchReport> {
+export async function readBatchReport(
+  { sends, batches }: Pick<PlanStore, 'sends' | 'batches'>,
+  batch: SendBatch,
+): Promise<BatchReport> {
   const [stands, stoppedAt] = await Promise.all([batches.survey(batch), batches.stoppedAt(batch.batchId)])
-  return toBatchReport(batch, stands, stoppedAt)
+  const asked = await Promise.all(
+    stands.map(async (one) => ({
+      ...one,
+      order: one.row.order,
+      isAsked: one.state === 'submitting' && one.progress === undefined && (await sends.isAsked(one.sendId)),
+    })),
+  )
+  return toBatchReport(batch, await findReplacers(sends, asked), stoppedAt)
 }

@@ -1,12 +1,7 @@
 /** The report of a batch, row by row; as JSON and as CSV of the same values. */
-import {
-  countsOf,
-  type RowStand,
-  type SendBatch,
-  type SendBatchCounts,
-  type SendBatchProgress,
-} from '../../activities/index.ts'
+import type { RowStand, SendBatch, SendBatchProgress } from '../../activities/index.ts'
 import { EXIT, type ExitCode, printable } from '../diagnostics/index.ts'
+import { exitOfStates, type KnownOfSend, type SendState, stateOf } from './states.ts'
 
 export interface BatchReport {
   readonly batchId: string
@@ -16,7 +11,8 @@ export interface BatchReport {
   readonly orderedAt: string
   /** When somebody stopped it, ISO 8601. */
   readonly stoppedAt?: string
-  readonly counts: SendBatchCounts
+  /** How many rows are in which state. */
+  readonly counts: Readonly<Partial<Record<SendState, number>>>
   readonly rows: readonly ReportRow[]
 }
 
@@ -27,7 +23,7 @@ interface ReportRow {
   readonly from: string
   readonly to: string
   readonly amount: string
-  readonly state: RowStand['state']
+  readonly state: SendState
   readonly transactionHash?: string
   /** Why it is not included. */
   readonly reason?: string
@@ -36,22 +32,35 @@ interface ReportRow {
 
 export function toBatchReport(
   batch: SendBatch,
-  stands: readonly RowStand[],
+  stands: readonly StandingRow[],
   stoppedAt: string | undefined,
 ): BatchReport {
   const { batchId, organization, file, orderedAt } = batch
+  const rows = stands.map(toRow)
   return {
     batchId,
     organizationId: organization.id,
     file,
     orderedAt,
     ...(stoppedAt === undefined ? {} : { stoppedAt }),
-    counts: countsOf(stands),
-    rows: stands.map(toRow),
+    counts: countStates(rows),
+    rows,
   }
 }
 
-function toRow({ row, state, progress }: RowStand): ReportRow {
+/** A row, and what else its state follows from. */
+export type StandingRow = RowStand & Pick<KnownOfSend, 'isAsked' | 'replacedBy'>
+
+/** Counts the rows in each state. */
+export function countStates(rows: readonly Pick<ReportRow, 'state'>[]): BatchReport['counts'] {
+  const counts: Partial<Record<SendState, number>> = {}
+  for (const { state } of rows) counts[state] = (counts[state] ?? 0) + 1
+  return counts
+}
+
+function toRow({ row, state: standing, ...facts }: StandingRow): ReportRow {
+  const { progress } = facts
+  const state = stateOf({ row: standing, ...facts })
   const { reference, from, to, amount } = row.order
   const { transactionHash, activityId, error } = progress ?? {}
   const reason = state === 'left out' ? row.leftOut : (REASONS[state as keyof typeof REASONS] ?? error?.message)
@@ -101,7 +110,7 @@ function quoted(text: string): string {
 /** Done when all are in the chain; partial when one never will be; otherwise something is waited for. */
 export function exitOfBatch({ counts }: BatchReport, { stopped, error }: Partial<SendBatchProgress> = {}): ExitCode {
   if (error) return EXIT.error
-  const some = (...states: readonly RowStand['state'][]) => states.some((state) => counts[state] !== undefined)
-  if (some('submitting', 'waiting', 'broadcasting') || (some('not begun') && !stopped)) return EXIT.waiting
-  return some('failed', 'given up', 'rejected', 'taken', 'left out', 'stopped', 'not begun') ? EXIT.partial : EXIT.done
+  const states = Object.keys(counts) as SendState[]
+  // What a stopped batch has not begun, it never will.
+  return exitOfStates(states.map((state) => (stopped && state === 'not begun' ? 'stopped' : state)))
 }

@@ -7,7 +7,7 @@ export { printAmount } from './amount.ts'
 export { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'
 export { makeOrders, type OrderedRow } from './batch-orders.ts'
 export { findBatch, readBatchReport } from './batch-reading.ts'
-export { type BatchReport, exitOfBatch, toReportCsv } from './batch-report.ts'
+export { type BatchReport, countStates, exitOfBatch, toReportCsv } from './batch-report.ts'
 export { beginBatch, followBatch } from './batch-running.ts'
 export { type BatchTotal, sumUp, withFunds } from './batch-totals.ts'
 export { describeSend } from './describe.ts'
@@ -17,6 +17,7 @@ export { isDenied, type SendForecast, type SendMeaning, whyDenied } from './mean
 export { chainOf, makeOrder, partiesOf, senderOf } from './order.ts'
 export { policyFactsOf } from './policy-facts.ts'
 export { checkTokens, prepareSend, readKnown, type SendNames } from './prepare.ts'
+export { findReplacers, type ReplacedBy, withReplacers } from './replaced-by.ts'
 export { makeReplacement, type Replacement, replacementReference } from './replacement.ts'
 export { assertNone, makeRequest, memberOf, OPTIONAL, REQUIRED, type SendField } from './request.ts'
 export {
@@ -29,4 +30,5 @@ export {
   releaseGivenUp,
 } from './running.ts'
 export { readSignedTransaction } from './signed-transaction.ts'
+export { exitOfStates, SEND_STATES, type SendState, stateOf } from './states.ts'
 export { unknownName, usage } from './usage.ts'

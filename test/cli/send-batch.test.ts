@@ -133,14 +133,14 @@ describe('send --batch: a file is sent row by row', () => {
     // As from two terminals at once.
     const both = await Promise.all([day.batch(withGas, report), day.batch(withGas, report)])
     const [first, second] = both.map(({ stdout }) => JSON.parse(stdout))
-    expect([both.map(({ exit }) => exit), first.counts]).toEqual([[6, 6], { included: 2, failed: 1 }])
+    expect([both.map(({ exit }) => exit), first.counts]).toEqual([[6, 6], { included: 2, reverted: 1 }])
     expect(second.rows).toEqual(first.rows)
     expect(await day.paid()).toBe(paid + 4_000_000_000n)
     const [head, ...rows] = day.file('paid.csv').trim().split('\r\n')
     expect(head).toBe('row,reference,from,to,amount,state,transactionHash,reason,activityId')
     expect(rows.map((row) => row.split(',').slice(0, 6).join())).toEqual([
       `2,PAY-0,${day.from},payroll,1 gwei,included`,
-      `3,PAY-1,${day.from},${REVERTS},2 gwei,failed`,
+      `3,PAY-1,${day.from},${REVERTS},2 gwei,reverted`,
       `4,PAY-2,${day.from},payroll,3 gwei,included`,
     ])
     expect(rows[1]).toContain('execution reverted')
@@ -152,7 +152,7 @@ describe('send --batch: a file is sent row by row', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { event: string; state?: string })
     expect([again.exit, events[0]]).toEqual([6, expect.objectContaining({ version: 'quorate.events/1' })])
-    expect(events.flatMap(({ state }) => state ?? [])).toEqual(['included', 'failed', 'included'])
+    expect(events.flatMap(({ state }) => state ?? [])).toEqual(['included', 'reverted', 'included'])
     expect(await countActivities(day.service)).toBe(before)
 
     const { stdout } = await quorate(['sends', '--batch', first.batchId.slice(0, 8), '--csv'], {

@@ -62,8 +62,7 @@ test('send ends: what may offer too little has not ended, says what it waits for
   const { exit } = await day.send(['--yes', '--detach'], { ref: 'too little', 'max-fee': '1wei', amount: '3wei' })
   expect(exit).toBe(0)
   const list = async () => (await quorate(['sends'], { env, cwd: folder })).stdout
-  const waits =
-    /^too little .* broadcasting .* wei now, and its `maxFeePerGas` is 1: nothing is signed until it costs less$/m
+  const waits = /^too little .* stuck .* wei now, and its `maxFeePerGas` is 1: nothing is signed until it costs less$/m
   await expect.poll(list, { timeout: 40_000, interval: 500 }).toMatch(waits)
   expect(await day.paid()).toBe(before)
   await anvil.rpc('anvil_setNextBlockBaseFeePerGas', '0x0')
@@ -140,7 +139,7 @@ test('send ends: what has failed is shown as that, and is not sent again', { tim
   const before = await countActivities(day.service)
   const again = await day.send(['--yes'], { ref: 'one that reverts in a block', ...tooMuchToken, gas: '100000' })
   expect(again.exit).toBe(6)
-  expect(again.stderr).toMatch(/^failed +0x[0-9a-f]{64} .*InsufficientBalance/m)
+  expect(again.stderr).toMatch(/^reverted +0x[0-9a-f]{64} .*InsufficientBalance/m)
   expect(again.stderr).toContain(
     'next       nothing is sent again by itself; correct the cause and send under a new reference',
   )

@@ -208,7 +208,7 @@ describe('send', () => {
     expect(progress).toMatchObject({
       state: 'failed',
       transactionHash: expect.stringMatching(/^0x/),
-      error: { code: 'apply/transaction-failed', message: 'execution reverted: execution reverted' },
+      error: { code: 'apply/transaction-reverted', message: 'execution reverted: execution reverted' },
     })
     expect(await countSends()).toBe(before + 1)
   })

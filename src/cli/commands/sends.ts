@@ -1,13 +1,22 @@
 import type { PlanStore } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { foreignEndOf, sendWorkflowId } from '../../operations/index.ts'
-import { assertNone, findBatch, ledgerOf, readBatchReport, toReportCsv } from '../../sending/index.ts'
+import {
+  assertNone,
+  exitOfStates,
+  findBatch,
+  ledgerOf,
+  readBatchReport,
+  stateOf,
+  toReportCsv,
+  withReplacers,
+} from '../../sending/index.ts'
 import { findPlace, findSeen, type SeenApi } from '../background/connect.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
-import { followListed, isOver, type ListedSend, withReplacers } from '../sending/following.ts'
+import { followListed, isOver, type ListedSend } from '../sending/following.ts'
 import { renderListedSend, toSendJson } from '../views/send.ts'
 import { renderSendBatchEnd } from '../views/send-batch.ts'
 
@@ -43,7 +52,7 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   if (!follows) shown.forEach(show)
   if (found.isDown && !json && shown.some((one) => !isOver(one))) io.say(DOWN)
   if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson) })
-  return follows ? exitOfListed(shown) : EXIT.done
+  return follows ? exitOfStates(shown.map(stateOf)) : EXIT.done
 }
 
 const DOWN = 'Nothing runs that would carry on what is open: `quorate up` starts it.\n'
@@ -96,17 +105,11 @@ async function readListed(ledger: PlanStore['sends'], organizationId: string): P
   return withReplacers(listed)
 }
 
-/** Waiting comes before partial, as of a batch: there is something left to do about it. */
-function exitOfListed(all: readonly ListedSend[]): ExitCode {
-  if (!all.every(isOver)) return EXIT.waiting
-  return all.every(({ progress }) => progress?.state === 'included') ? EXIT.done : EXIT.partial
-}
-
 /** The state of each row of a batch, up to now. */
 async function reportBatch({ io, json, options, settings }: CommandInput, begins: string): Promise<ExitCode> {
   assertReportable(options['report'])
-  const { batches } = ledgerOf(settings.dataDir)
-  const report = await readBatchReport(batches, await findBatch(batches, begins))
+  const ledger = ledgerOf(settings.dataDir)
+  const report = await readBatchReport(ledger, await findBatch(ledger.batches, begins))
   writeReport(options['report'], report)
   if (json) writeJson(io, report)
   else io.out(options['csv'] === true ? toReportCsv(report) : renderSendBatchEnd(report, io.style))

@@ -9,8 +9,6 @@ import { type BatchReport, readBatchReport } from '../../sending/index.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 
-type Batches = PlanStore['batches']
-
 /** How long it is waited for what is on its way: that is a request, which ends by itself. */
 const SETTLED_MS = 10_000
 const LOOK_EVERY_MS = 250
@@ -19,14 +17,22 @@ const LOOK_EVERY_MS = 250
  * Stops a batch in the ledger, which holds whatever runs or does not, and says how its rows stand when it is known of each
  * whether it was submitted.
  */
-export async function stopInLedger(batches: Batches, batch: SendBatch): Promise<BatchReport> {
+export async function stopInLedger(
+  ledger: Pick<PlanStore, 'sends' | 'batches'>,
+  batch: SendBatch,
+): Promise<BatchReport> {
   for (const until = Date.now() + SETTLED_MS; ; ) {
     // Again, since what could not be reached and waits to be tried again can be held back only now.
-    await batches.stop(batch, new Date())
-    const report = await readBatchReport(batches, batch)
-    if (report.counts.submitting === undefined || Date.now() > until) return report
+    await ledger.batches.stop(batch, new Date())
+    const report = await readBatchReport(ledger, batch)
+    if (!hasUnknown(report) || Date.now() > until) return report
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
   }
+}
+
+/** Whether of some rows it is not known whether they were submitted. */
+export function hasUnknown({ counts }: BatchReport): boolean {
+  return counts.submitting !== undefined || counts.unknown !== undefined
 }
 
 /** Tells the workflow of a batch, so that it begins nothing more and shows it; false where none runs. */

@@ -222,8 +222,7 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     const progress = await looking(io, { what: 'the batch', otherwise }, () =>
       followBatch(applies, handle, { show: view.progress, until }),
     )
-    const { batches } = ledgerOf(input.settings.dataDir)
-    const report = await readBatchReport(batches, batch)
+    const report = await readBatchReport(ledgerOf(input.settings.dataDir), batch)
     view.ended()
     writeReport(options['report'], report)
     if (progress.error) io.say(line`${io.style.error(progress.error.message)}\n`)

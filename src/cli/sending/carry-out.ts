@@ -12,6 +12,7 @@ import {
   type EarlierSend,
   findAlikeReferences,
   findEarlier,
+  findReplacers,
   followSend,
   isDenied,
   isFinal,
@@ -103,14 +104,16 @@ export function notElsewhere(
 }
 
 /** Says how a send ended, or what it waits for. */
-function end(
-  { io, json, options }: CommandInput,
+async function end(
+  { io, json, options, settings }: CommandInput,
   place: Place,
   { sendId, order, progress }: Required<EarlierSend>,
-): ExitCode {
-  if (json) writeJson(io, toSendJson({ order, sendId, progress }))
-  else if (isFinal(progress)) io.say(renderSend(progress, io.style, place.now()))
-  if (!json) io.say(renderNext(progress, io.style))
+): Promise<ExitCode> {
+  const [{ replacedBy } = {}] = await findReplacers(ledgerOf(settings.dataDir).sends, [{ order, progress }])
+  const by = replacedBy === undefined ? {} : { replacedBy }
+  if (json) writeJson(io, toSendJson({ order, sendId, progress, ...by }))
+  else if (isFinal(progress)) io.say(renderSend(progress, io.style, place.now(), replacedBy))
+  if (!json) io.say(renderNext(progress, io.style, replacedBy))
   const isDetached = options['detach'] === true && !isFinal(progress)
   if (isDetached && !json && progress.activityId === undefined) io.say(UNSUBMITTED)
   // `--detach` promises a send that was submitted.

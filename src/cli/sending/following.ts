@@ -1,6 +1,6 @@
 /** `quorate sends --follow`: reads the ledger until every open send has ended. The workflows are not asked. */
 import type { SendOrder, SendProgress } from '../../../activities/index.ts'
-import { isFinal } from '../../sending/index.ts'
+import { isFinal, type ReplacedBy } from '../../sending/index.ts'
 import type { Io } from '../io.ts'
 import { looking } from '../looking.ts'
 
@@ -15,24 +15,7 @@ export interface ListedSend {
   /** It has not ended, and nobody carries it out: somebody ended it at Temporal. */
   readonly isLeft?: boolean
   /** The reference of the send of this ledger that has taken its nonce, and whether that was to cancel it. */
-  readonly replacedBy?: { readonly reference: string; readonly cancels: boolean }
-}
-
-/** Says of each send that was replaced by which of the others, where it was one of them: the transaction names it. */
-export function withReplacers(all: readonly ListedSend[]): readonly ListedSend[] {
-  const byHash = new Map<string, ListedSend>(
-    all.flatMap((one) =>
-      one.progress?.transactionHash === undefined ? [] : [[one.progress.transactionHash, one] as const],
-    ),
-  )
-  return all.map((one) => {
-    const { error } = one.progress ?? {}
-    const [hash] = error?.code === 'apply/transaction-replaced' ? (/0x[0-9a-f]{64}/.exec(error.message) ?? []) : []
-    const by = hash === undefined ? undefined : byHash.get(hash)?.order
-    if (by?.replaces === undefined) return one
-    const { from, to, value } = by.parameters as Readonly<Record<string, unknown>>
-    return { ...one, replacedBy: { reference: by.reference, cancels: from === to && value === '0' } }
-  })
+  readonly replacedBy?: ReplacedBy
 }
 
 export function isOver({ progress }: ListedSend): boolean {

@@ -1,19 +1,22 @@
 /** A batch of sends for people: its rows, its progress and its end. */
-import {
-  countsOf,
-  isRowOver,
-  type RowState,
-  type SendBatch,
-  type SendBatchProgress,
-} from '../../../activities/index.ts'
+import type { RowState, SendBatch, SendBatchProgress } from '../../../activities/index.ts'
 import { chainName } from '../../chain/index.ts'
 import { type ExitCode, printable } from '../../diagnostics/index.ts'
-import { type BatchReport, type BatchTotal, chainOf, isDenied, type OrderedRow } from '../../sending/index.ts'
+import {
+  type BatchReport,
+  type BatchTotal,
+  chainOf,
+  countStates,
+  isDenied,
+  type OrderedRow,
+  SEND_STATES,
+  type SendState,
+} from '../../sending/index.ts'
 import { type Io, type Style, writeJsonLine } from '../io.ts'
 import { overLine, view } from '../screen.ts'
 import { EVENTS_VERSION } from './events.ts'
 import { forecastLine } from './explanation.ts'
-import { named, toSendJson } from './send.ts'
+import { COLOURS, named, toSendJson } from './send.ts'
 
 /** A file whose rows can all be sent. */
 export interface PreparedSendBatch extends Omit<SendBatch, 'rows'> {
@@ -59,7 +62,7 @@ export const renderSendBatch = view(
       const short = funds !== undefined && BigInt(funds.atomic) < BigInt(amount.atomic)
       return `  ${style.dim('total'.padEnd(9))} ${printable(`${amount.text} from ${from}`)} on ${chainName(chain)} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
     })
-    const before = countsOf(rows.filter(({ state }) => state !== 'not begun'))
+    const before = countStates(rows.filter(({ state }) => state !== 'not begun'))
     const already = countsInWords(before)
     const beginning = already === '' ? [] : [`  ${style.dim('already'.padEnd(9))} ${already}\n`]
     const outcomes = new Map<string, number>()
@@ -108,32 +111,19 @@ export function createSendBatchView(io: Pick<Io, 'say' | 'live'>, rows: number):
 }
 
 /** In the order in which a row goes through them. */
-const ORDER: readonly RowState[] = [
-  'not begun',
-  'submitting',
-  'waiting',
-  'broadcasting',
-  'included',
-  'failed',
-  'given up',
-  'rejected',
-  'taken',
-  'left out',
-  'stopped',
-]
+const ORDER = Object.keys(SEND_STATES) as readonly SendState[]
 
-export function countsInWords(counts: Readonly<Partial<Record<RowState, number>>>): string {
+export function countsInWords(counts: Readonly<Partial<Record<SendState, number>>>): string {
   return ORDER.flatMap((state) => (counts[state] === undefined ? [] : [`${counts[state]} ${state}`])).join(', ')
 }
 
 /** The end of a batch: rows that are not included, and how many are in which state. */
 export const renderSendBatchEnd = view((report: BatchReport, style: Style): string => {
   const { file, rows } = report
-  const colours = { failed: style.error, 'given up': style.error, rejected: style.error, taken: style.error } as const
   const lines = rows
     .filter(({ state }) => !UNLISTED.has(state))
     .map(({ row, reference, state, transactionHash, reason }) => {
-      const colour = colours[state as keyof typeof colours] ?? style.warning
+      const colour = style[COLOURS[state]]
       const why = reason === undefined ? undefined : printable(reason)
       const parts = [`${printable(file)}:${row}`, printable(reference), colour(state), transactionHash, why]
       return `  ${parts.filter(Boolean).join('  ')}\n`
@@ -143,7 +133,7 @@ export const renderSendBatchEnd = view((report: BatchReport, style: Style): stri
 })
 
 /** There may be hundreds of them, and nothing is to be said of each. */
-const UNLISTED: ReadonlySet<RowState> = new Set(['included', 'not begun', 'stopped'])
+const UNLISTED: ReadonlySet<SendState> = new Set(['included', 'not begun', 'stopped'])
 
 function renderSum({ rows, counts, batchId }: BatchReport): string {
   return `${countOf(rows.length)}: ${countsInWords(counts)}; batch ${batchId.slice(0, 12)}\n`
@@ -157,11 +147,11 @@ function renderHeldBack({ stoppedAt, rows }: BatchReport, style: Style): string 
 /** The rows that a stop held back, and the rows that were submitted before it. */
 export const renderStopped = view((report: BatchReport, style: Style): string => {
   const { file, batchId, rows, counts } = report
-  const of = (wanted: (state: RowState) => boolean) => rows.filter(({ state }) => wanted(state))
+  const of = (wanted: (state: SendState) => boolean) => rows.filter(({ state }) => wanted(state))
   const held = of((state) => state === 'stopped')
-  const unknown = of((state) => state === 'submitting')
-  const submitted = of((state) => state !== 'stopped' && state !== 'submitting' && !NEVER_BEGUN.has(state))
-  const others = countsOf(submitted)
+  const unknown = of((state) => state === 'submitting' || state === 'unknown')
+  const submitted = of((state) => state !== 'stopped' && !UNTOLD.has(state) && !NEVER_BEGUN.has(state))
+  const others = countStates(submitted)
   const word = (text: string) => style.dim(text.padEnd(14))
   const lines = [
     ...(held.length === 0
@@ -177,7 +167,7 @@ export const renderStopped = view((report: BatchReport, style: Style): string =>
     ...(submitted.length === 0
       ? []
       : [
-          `  ${word('submitted')} ${countOf(submitted.length)}: ${countsInWords(others)}${submitted.every(({ state }) => isRowOver(state)) ? '' : '; followed to their end'}\n`,
+          `  ${word('submitted')} ${countOf(submitted.length)}: ${countsInWords(others)}${submitted.every(({ state }) => SEND_STATES[state].isOver) ? '' : '; followed to their end'}\n`,
         ]),
     ...(counts.waiting === undefined
       ? []
@@ -191,7 +181,8 @@ export const renderStopped = view((report: BatchReport, style: Style): string =>
   return `${head}\n${lines.join('')}`
 })
 
-const NEVER_BEGUN: ReadonlySet<RowState> = new Set(['not begun', 'left out', 'taken'])
+const UNTOLD: ReadonlySet<SendState> = new Set(['submitting', 'unknown'])
+const NEVER_BEGUN: ReadonlySet<SendState> = new Set(['not begun', 'left out', 'taken'])
 
 function countOf(rows: number): string {
   return `${rows} ${rows === 1 ? 'row' : 'rows'}`

@@ -1,16 +1,20 @@
 /** A send for people and for programs; the text is made from the same values as the JSON. */
-import { isSendOver, type SendOrder, type SendProgress, type TransactionReceipt } from '../../../activities/index.ts'
+import type { SendOrder, SendProgress, TransactionReceipt } from '../../../activities/index.ts'
 import { chainName, namespaceOf } from '../../chain/index.ts'
-import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
+import { type ExitCode, printable } from '../../diagnostics/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
 import { shortCode } from '../../plan/index.ts'
 import {
   chainOf,
   type LamportFee,
   printAmount,
+  type ReplacedBy,
+  SEND_STATES,
   type SendDescription,
   type SendMeaning,
+  type SendState,
   senderOf,
+  stateOf,
 } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
@@ -18,19 +22,13 @@ import { age } from './activity.ts'
 import { forecastLine, outcomeWords } from './explanation.ts'
 import { renderCall } from './send-call.ts'
 
-/** Word and colour of each state a send can be in. A missing row does not compile. */
-const states = {
-  submitting: { word: 'submitting', colour: 'dim' },
-  waiting: { word: 'waiting', colour: 'warning' },
-  broadcasting: { word: 'broadcasting', colour: 'dim' },
-  included: { word: 'included', colour: 'good' },
-  failed: { word: 'failed', colour: 'error' },
-  rejected: { word: 'rejected', colour: 'error' },
-  'given up': { word: 'given up', colour: 'error' },
-  stopped: { word: 'stopped', colour: 'warning' },
-} as const satisfies Record<SendProgress['state'], { readonly word: string; readonly colour: keyof Style }>
-
-const REPLACED = { word: 'replaced', colour: 'warning' } as const
+/** The colour of each state. A missing row does not compile. */
+export const COLOURS = {
+  ...{ 'not begun': 'dim', submitting: 'dim', unknown: 'warning', waiting: 'warning', broadcasting: 'dim' },
+  ...{ stuck: 'warning', included: 'good', reverted: 'error', replaced: 'warning', cancelled: 'warning' },
+  ...{ failed: 'error', denied: 'error', rejected: 'error', 'given up': 'error', stopped: 'warning' },
+  ...{ 'left out': 'warning', taken: 'error' },
+} as const satisfies Record<SendState, keyof Style>
 
 /** A send before it is submitted, with its forecast. */
 export const renderOrder = view(
@@ -70,7 +68,7 @@ export const renderOrder = view(
         ? ['forecast', forecastLine({ explanation, factors })]
         : [
             'already',
-            `${earlier.progress?.state ?? 'submitting'}, since it was asked for at ${earlier.order.orderedAt}`,
+            `${earlier.progress === undefined ? 'submitting' : stateOf(earlier)}, since it was asked for at ${earlier.order.orderedAt}`,
           ],
     ]
     return rows.map(([name, text]) => `  ${style.dim(name!.padEnd(10))} ${text}\n`).join('')
@@ -97,17 +95,11 @@ function renderLamports({ signatureLamports, atMostLamports }: LamportFee): stri
   return `${printAmount(most, 'solana')}, all of which is paid: ${parts}`
 }
 
-/** The send that has taken the nonce of another, and whether to cancel it. */
-export interface ReplacedBy {
-  readonly reference: string
-  readonly cancels: boolean
-}
-
 /** One state in one line. */
 export const renderSend = view((progress: SendProgress, style: Style, now: number, by?: ReplacedBy): string => {
-  const { state, fingerprint, approved = [], since, transactionHash, receipt, error } = progress
-  const { word, colour } = error?.code === 'apply/transaction-replaced' ? REPLACED : states[state]
-  const shown = by === undefined ? word.padEnd(12) : `${by.cancels ? 'cancelled' : word} by ${printable(by.reference)}`
+  const { fingerprint, approved = [], since, transactionHash, receipt, error } = progress
+  const state = stateOf({ progress, replacedBy: by })
+  const shown = by === undefined ? state.padEnd(12) : `${state} by ${printable(by.reference)}`
   const waiting =
     state === 'waiting'
       ? [
@@ -118,7 +110,7 @@ export const renderSend = view((progress: SendProgress, style: Style, now: numbe
         ]
       : []
   const where = receipt === undefined ? '' : style.dim(renderReceipt(receipt))
-  const parts = [style[colour](shown), ...waiting, transactionHash ?? '', where]
+  const parts = [style[COLOURS[state]](shown), ...waiting, transactionHash ?? '', where]
   // The words of the API, of a node, or of a contract.
   if (error) parts.push(style.error(printable(error.message)))
   return `${parts.filter(Boolean).join('  ')}\n`
@@ -129,16 +121,21 @@ function renderReceipt({ block, fee: { amount, caip19 } }: TransactionReceipt): 
   return `in ${namespace === 'solana' ? 'slot' : 'block'} ${block}, for a fee of ${printAmount(BigInt(amount), namespace)}`
 }
 
-/** The next command for a send that has not been paid; nothing where none is needed. */
-export const renderNext = view(({ state, fingerprint, error }: SendProgress, style: Style): string => {
-  const next =
-    state === 'waiting' && fingerprint !== undefined
-      ? `approve it with \`quorate approve ${shortCode(fingerprint)}\`; the same command goes on then`
-      : isSendOver(state) && state !== 'included'
-        ? error?.next
-        : undefined
+/** The next step for a send that has not been paid: its own words where it has some; nothing where none is needed. */
+export const renderNext = view((progress: SendProgress, style: Style, by?: ReplacedBy): string => {
+  const next = nextOf(progress, by)
   return next === undefined ? '' : `  ${style.dim('next'.padEnd(10))} ${printable(next)}\n`
 })
+
+function nextOf(progress: SendProgress, replacedBy: ReplacedBy | undefined): string | undefined {
+  const { fingerprint, error } = progress
+  const state = stateOf({ progress, replacedBy })
+  if (state === 'included') return undefined
+  if (state === 'waiting' && fingerprint !== undefined)
+    return `approve it with \`quorate approve ${shortCode(fingerprint)}\`; the same command goes on then`
+  const { isOver, next }: { readonly isOver: boolean; readonly next?: string } = SEND_STATES[state]
+  return isOver ? (error?.next ?? next) : next
+}
 
 /** Of a send that somebody ended at Temporal. */
 const LEFT = 'nobody carries it out now: run the same `quorate send` again, which pays it once'
@@ -168,7 +165,7 @@ export const renderListedSend = view(
     const { reference, amount, from, to } = order
     const what = `${printable(reference)}  ${printable(`${amount} from ${from} to ${to}`)}`
     const left = isLeft ? `  ${style.warning(LEFT)}\n` : ''
-    const untold = isAsked ? UNANSWERED : 'not begun'
+    const untold = stateOf({ isAsked }) === 'unknown' ? UNANSWERED : 'not begun'
     return `${what}  ${progress === undefined ? `${untold}\n` : renderSend(progress, style, now, replacedBy)}${left}`
   },
 )
@@ -196,9 +193,12 @@ export function toSendJson({
   readonly progress?: SendProgress
 }) {
   const { outcome = '', basis, decidedBy, needs } = explanation ?? {}
+  const isBegun = sendId !== undefined || progress !== undefined
   return {
     ...(sendId === undefined ? {} : { sendId }),
     ...order,
+    // What is only looked at has none.
+    ...(isBegun ? { state: stateOf({ progress, isAsked, replacedBy }) } : {}),
     ...(description === undefined ? {} : { description }),
     ...(explanation === undefined
       ? {}
@@ -219,9 +219,8 @@ export function toSendJson({
 }
 
 /** A send that waits is waited for by the next run of the same command. */
-export function exitOfSend({ state }: SendProgress): ExitCode {
-  if (state === 'included') return EXIT.done
-  return isSendOver(state) ? EXIT.partial : EXIT.waiting
+export function exitOfSend(progress: SendProgress): ExitCode {
+  return SEND_STATES[stateOf({ progress })].exit
 }
 
 /** A name with its address, or the address alone. */

@@ -1,0 +1,84 @@
+/**
+ * The states of a send, as people and programs are told them. There is this one table: `send`, `sends`, the report of a batch, their
+ * JSON and their exit codes read it (docs/sends.md).
+ */
+import type { RowState, SendProgress } from '../../activities/index.ts'
+import { EXIT, type ExitCode } from '../diagnostics/index.ts'
+
+interface StateRow {
+  /** Whether it never changes. */
+  readonly isOver: boolean
+  readonly exit: ExitCode
+  /** What is to be done about it; nothing where the send itself says it better, or nothing is. */
+  readonly next?: string
+}
+
+const open = (next?: string): StateRow => ({ isOver: false, exit: EXIT.waiting, ...(next && { next }) })
+const unpaid = (next?: string): StateRow => ({ isOver: true, exit: EXIT.partial, ...(next && { next }) })
+
+export const SEND_STATES = {
+  'not begun': open(),
+  submitting: open(),
+  unknown: open('nothing: it is asked about with the same bytes, which are paid once at most'),
+  waiting: open('approve it with `quorate approve`, or end it with `quorate reject`'),
+  broadcasting: open(),
+  stuck: open(
+    'wait: it goes on by itself as soon as it can; `quorate sends replace` offers more for one that is broadcast, `quorate sends cancel` ends it',
+  ),
+  included: { isOver: true, exit: EXIT.done },
+  reverted: unpaid('its fee is spent and nothing else moved; correct the cause and send under a new reference'),
+  replaced: unpaid(),
+  cancelled: unpaid('send under a new reference if it is to be paid after all'),
+  failed: unpaid('nothing is sent again by itself; correct the cause and send under a new reference'),
+  denied: unpaid('have a policy allow it, and send under a new reference'),
+  rejected: unpaid(),
+  'given up': unpaid('correct the cause, and give the same command again: the reference is free'),
+  stopped: unpaid('send it with `quorate send --batch FILE --resume`: its reference is free'),
+  'left out': unpaid('have a policy allow it, and send the same file again'),
+  taken: unpaid('give this send a reference of its own'),
+} as const satisfies Readonly<Record<string, StateRow>>
+
+export type SendState = keyof typeof SEND_STATES
+
+/** What is known of a send. */
+export interface KnownOfSend {
+  readonly progress?: SendProgress | undefined
+  /** Of a row of a batch, where its reference does not say it. */
+  readonly row?: RowState | undefined
+  /** Its bytes are made, and may have been sent. */
+  readonly isAsked?: boolean | undefined
+  readonly replacedBy?: { readonly cancels: boolean } | undefined
+}
+
+/** Says in which state a send is. */
+export function stateOf({ progress, row, isAsked, replacedBy }: KnownOfSend): SendState {
+  if (row === 'taken' || row === 'left out' || row === 'stopped') return row
+  if (progress === undefined) {
+    if (isAsked) return 'unknown'
+    return row === 'submitting' ? row : 'not begun'
+  }
+  const { state, error, activityId, fingerprint } = progress
+  switch (state) {
+    case 'submitting':
+      return activityId === undefined && (isAsked || fingerprint !== undefined) ? 'unknown' : state
+    case 'broadcasting':
+      return error?.code === 'apply/transaction-waits' ? 'stuck' : state
+    case 'failed':
+      if (error?.code === 'apply/transaction-replaced') return replacedBy?.cancels ? 'cancelled' : 'replaced'
+      return ENDS[error?.code ?? ''] ?? state
+    default:
+      return state
+  }
+}
+
+/** Why a send has failed that has a state of its own for that. */
+const ENDS: Readonly<Record<string, SendState>> = {
+  'apply/transaction-reverted': 'reverted',
+  'client/denied': 'denied',
+}
+
+/** The exit code of a send, or of many: what is open comes first, since there is something left to do about it. */
+export function exitOfStates(states: readonly SendState[]): ExitCode {
+  const exits = new Set<ExitCode>(states.map((state) => SEND_STATES[state].exit))
+  return exits.has(EXIT.waiting) ? EXIT.waiting : exits.has(EXIT.partial) ? EXIT.partial : EXIT.done
+}

@@ -1,0 +1,99 @@
+/** One table of states: each send is in the same state, with the same exit code and next step, at every door that tells of it. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { readTransactionState, type SendOrder, type SendProgress } from '../../activities/index.ts'
+import { createStyle } from '../../src/cli/io.ts'
+import { exitOfSend, renderListedSend, renderNext, renderSend, toSendJson } from '../../src/cli/views/send.ts'
+import type { QueryClient } from '../../src/client/index.ts'
+import { toBatchReport } from '../../src/sending/batch-report.ts'
+import { exitOfBatch, SEND_STATES, type SendState, stateOf, toReportCsv } from '../../src/sending/index.ts'
+import { orderOf } from '../activities/order.ts'
+
+const plain = createStyle(false)
+const HASH = `0x${'1'.repeat(64)}`
+const order: SendOrder = orderOf('INV-1')
+const at = (state: SendProgress['state'], more: Partial<SendProgress> = {}): SendProgress => ({
+  sendId: 's',
+  reference: 'INV-1',
+  state,
+  ...more,
+})
+const because = (code: string) => ({ error: { code, message: 'why' } })
+const BY = { reference: 'INV-1/cancel-2gwei', cancels: true }
+
+/** How each state comes about; those without progress are told of by the ledger alone. */
+const CASES: Readonly<Record<SendState, Parameters<typeof stateOf>[0]>> = {
+  'not begun': { row: 'not begun' },
+  submitting: { progress: at('submitting') },
+  unknown: { progress: at('submitting', { fingerprint: 'sha256:1' }) },
+  waiting: { progress: at('waiting', { fingerprint: `sha256:${'1'.repeat(64)}`, activityId: 'a' }) },
+  broadcasting: { progress: at('broadcasting', { activityId: 'a' }) },
+  stuck: { progress: at('broadcasting', because('apply/transaction-waits')) },
+  included: { progress: at('included', { transactionHash: HASH }) },
+  reverted: { progress: at('failed', { transactionHash: HASH, ...because('apply/transaction-reverted') }) },
+  replaced: { progress: at('failed', because('apply/transaction-replaced')) },
+  cancelled: { progress: at('failed', because('apply/transaction-replaced')), replacedBy: BY },
+  failed: { progress: at('failed', because('apply/transaction-failed')) },
+  denied: { progress: at('failed', because('client/denied')) },
+  rejected: { progress: at('rejected', because('apply/rejected')) },
+  'given up': { progress: at('given up', because('apply/transaction-given-up')) },
+  stopped: { row: 'stopped' },
+  'left out': { row: 'left out' },
+  taken: { row: 'taken' },
+}
+const states = Object.keys(SEND_STATES) as readonly SendState[]
+
+describe.each(states)('send states: %s', (state) => {
+  const { progress, row, replacedBy } = CASES[state]
+  const { exit, isOver } = SEND_STATES[state]
+
+  test('is the same in the text and JSON of `send` and `sends`, and their exit code', () => {
+    expect(stateOf(CASES[state])).toBe(state)
+    if (progress === undefined) return
+    const by = replacedBy as typeof BY | undefined
+    expect(renderSend(progress, plain, 0, by)).toMatch(new RegExp(`^${state}\\b`))
+    expect(renderListedSend({ order, progress, ...(by && { replacedBy: by }) }, plain, 0)).toContain(`  ${state}`)
+    expect(toSendJson({ order, progress, ...(by && { replacedBy: by }) })).toMatchObject({ state })
+    expect(exitOfSend(progress)).toBe(exit)
+    const isPaidOrMoves = ['included', 'submitting', 'broadcasting', 'replaced', 'rejected'].includes(state)
+    if (!isPaidOrMoves) expect(renderNext(progress, plain, by)).toMatch(/^ {2}next +\S/)
+  })
+
+  test('is the same in the report of a batch, its CSV and its exit code', () => {
+    const batch = { batchId: 'b', organization: order.organization, file: 'f.csv', orderedAt: '', rows: [] }
+    const stand = { row: { line: 2, order }, sendId: 's', state: row ?? progress!.state }
+    const facts = { ...(progress && { progress }), ...(replacedBy && { replacedBy }) }
+    const report = toBatchReport(batch, [{ ...stand, ...facts }], undefined)
+    expect(report.counts).toEqual({ [state]: 1 })
+    expect(toReportCsv(report).split('\r\n')[1]!.split(',')[5]).toBe(state)
+    expect(exitOfBatch(report)).toBe(exit)
+  })
+
+  test('is in docs/sends.md, with its end and exit code', () => {
+    const docs = readFileSync(new URL('../../docs/sends.md', import.meta.url), 'utf8')
+    expect(docs).toMatch(new RegExp(`^\\| \`${state}\` \\| .* \\| ${isOver ? 'yes' : 'no'} \\| ${exit} \\|$`, 'm'))
+  })
+})
+
+test.each<[object, SendState]>([
+  [{ txStatus: 'INITIALIZED' }, 'broadcasting'],
+  [{ txStatus: 'BROADCASTING', eth: { txHash: HASH } }, 'broadcasting'],
+  [{ txStatus: 'BROADCASTING', error: { message: 'a unit of gas costs too much' } }, 'stuck'],
+  [{ txStatus: 'INCLUDED', eth: { txHash: HASH } }, 'included'],
+  [{ txStatus: 'INCLUDED', eth: { txHash: HASH }, error: { message: 'execution reverted' } }, 'reverted'],
+  [{ txStatus: 'FAILED', error: { message: 'insufficient funds' } }, 'given up'],
+  [
+    {
+      txStatus: 'FAILED',
+      eth: { txHash: HASH },
+      error: { message: `replaced by transaction ${HASH} of 0xa with nonce 1, which was included` },
+    },
+    'replaced',
+  ],
+  [{ txStatus: 'FAILED', solana: { signature: 's' }, error: { message: 'its blockhash has expired' } }, 'failed'],
+])('send states: what the API says as %j is %s', async (said, state) => {
+  const client = { query: async () => said } as unknown as QueryClient
+  const asked = { sendTransactionStatusId: 'x', withReceipt: false }
+  const transaction = await readTransactionState(client, order, asked)
+  expect(stateOf({ progress: at(transaction.state, transaction) })).toBe(state)
+})
