@@ -205,6 +205,11 @@ export const applyCodes = {
     solve: 'find out who can reach Temporal (docs/trust.md); the old key stays',
     exit: EXIT.refused,
   },
+  'rotate/unproved': {
+    summary: 'the old key was deleted, and the API’s list of the user’s keys is not whole, so that it proves nothing',
+    solve: 'nothing: it is tried again',
+    retryable: true,
+  },
   'rotate/still-accepted': {
     summary: 'the old key was deleted, and the API still takes it',
     solve: 'look whether another user or organization has the same key registered (`quorate activities`)',

@@ -174,6 +174,12 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
       if (ended === undefined) await getOpen(rotationId)
       const old = { id: key.id, publicKey: key.publicKey }
       const outline = { user: user.name, key: key.name, old, drops: drop !== undefined, overlapMs }
+      // From here on lists tell of it, also where it is terminated before it has recorded anything itself.
+      if (ended === undefined && (await ledger.getProgress(rotationId)) === undefined) {
+        const startedAt = new Date(deps.clock()).toISOString()
+        const state = drop ? 'dropping' : 'creating'
+        await ledger.putProgress({ rotationId, user: user.name, key: key.name, state, old, activities: {}, startedAt })
+      }
       return ended === undefined ? outline : { ...outline, ended }
     },
 
@@ -283,6 +289,10 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
       const client = withNewKey(order)
       const { apiKeys } = await client.query('get_api_keys', { userId: order.user.id })
       const old = keys.getOld(rotationId)
+      const newId = await newIdOf(rotationId)
+      if (!apiKeys.some(({ apiKeyId }) => apiKeyId === newId)) {
+        throw new ApplyError('rotate/unproved', 'the list of the user’s keys does not have the new one, which works')
+      }
       const isListed = apiKeys.some(({ apiKeyId }) => apiKeyId === order.key.id)
       if (isListed || (old && (await accepts(opened().clientWith(order.organization, old))))) {
         throw new ApplyError('rotate/still-accepted', `the API still takes the key ${order.key.publicKey}`)

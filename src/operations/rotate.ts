@@ -21,7 +21,7 @@ import { type ApplyPlace, assertWorker } from './apply.ts'
 import { followRun } from './follow.ts'
 import { findEarlier, giveUpRotation, rotationKeysOf, rotationsOf } from './open-rotations.ts'
 import { foreignEndOf, ROTATION } from './run-end.ts'
-import { isAlreadyStarted } from './temporal-errors.ts'
+import { isAlreadyStarted, isNotFound } from './temporal-errors.ts'
 
 export type RotationHandle = WorkflowHandle<typeof rotate>
 
@@ -189,21 +189,34 @@ export async function beginRotation(
       workflowIdConflictPolicy: 'FAIL',
     })
   } catch (error) {
-    if (!continued) {
+    // Temporal may have taken the start, and the answer was lost. Where nobody can say, the order stays as it is.
+    const running = await progressOf(handle)
+    const isOwn = running?.rotationId === rotationId
+    if (!continued && !isOwn) {
       await rotations.mark(rotationId, 'over', 'not begun')
       keys.forget(rotationId, 'both')
     }
-    if (!isAlreadyStarted(error)) throw error
-    const running = await handle.query<RotationProgress>('progress')
-    if (running.old.id === order.key.id || running.rotationId === rotationId)
-      return { handle, joined: true, continued: false }
-    throw new ApplyError('rotate/other-runs', `the key \`${running.key}\` of \`${user.name}\` is being rotated`, {
-      facts: { since: running.startedAt, state: running.state, submitted: 'nothing of this one' },
-    })
+    if (isAlreadyStarted(error)) {
+      if (running?.old.id === order.key.id || isOwn) return { handle, joined: true, continued: false }
+      const facts = running ? { since: running.startedAt, state: running.state } : {}
+      const message = `the key \`${running?.key ?? 'of another order'}\` of \`${user.name}\` is being rotated`
+      throw new ApplyError('rotate/other-runs', message, { facts: { ...facts, submitted: 'nothing of this one' } })
+    }
+    if (!isOwn) throw error
   }
   // The workflow id is the lock: none of these runs.
   for (const one of others) await giveUpRotation(dataDir, one.rotationId)
   return { handle, joined: false, continued: continued !== undefined }
+}
+
+/** How the rotation of a user stands at Temporal; undefined: there is none. */
+async function progressOf(handle: RotationHandle): Promise<RotationProgress | undefined> {
+  try {
+    return await handle.query<RotationProgress>('progress')
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
 }
 
 /** Before the new key was handed over, its sink matters. */

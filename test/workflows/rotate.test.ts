@@ -43,6 +43,8 @@ let replayer: Replayer
 let stopWorker: () => Promise<void>
 /** Whom the client of the new key stamps as, where a test says so. */
 let impostor: Secret | undefined
+/** How many more answers of the list of a user's keys are empty. */
+let emptyLists = 0
 /** Steps of a rotation whose first result is lost with their worker. */
 const losing = new Set<string>()
 
@@ -60,7 +62,14 @@ beforeAll(async () => {
     logger: silentLogger,
     rotation: {
       keysFolder: join(folder, 'rotation-keys'),
-      clientWith: (_, privateKey) => clientOf(impostor ?? privateKey),
+      clientWith: (_, privateKey) => {
+        const client = clientOf(impostor ?? privateKey)
+        const query: typeof client.query = (name, ...more) =>
+          name === 'get_api_keys' && emptyLists-- > 0
+            ? Promise.resolve({ apiKeys: [] } as never)
+            : client.query(name, ...more)
+        return { ...client, query }
+      },
       useKey: (privateKey) => {
         own = clientOf(privateKey)
       },
@@ -286,6 +295,27 @@ test('one that was terminated at Temporal is told as ended, is continued with th
   const last = await beginRotation(place, await order(0, { key: old.publicKey }))
   expect(await last.handle.result()).toMatchObject({ state: 'done', old: { publicKey: old.publicKey } })
   expect(await own()).toEqual([])
+})
+
+test('a start whose answer is lost is found at Temporal; a list of keys that is empty proves nothing, and is asked for again', async () => {
+  const { user, path, sink } = await makeUser('lost')
+  const { organizationId } = service
+  const workflow = Object.create(temporal.client.workflow) as typeof temporal.client.workflow
+  workflow.start = async (...given: Parameters<typeof workflow.start>) => {
+    await temporal.client.workflow.start(...given)
+    throw Object.assign(new Error('the answer was lost'), { name: 'ServiceError' })
+  }
+  const client = { ...temporal.client, workflow, workflowService: temporal.client.workflowService }
+  const place = { client: client as typeof temporal.client, organizationId, taskQueue: organizationId, dataDir: folder }
+  const request = { user: 'lost', key: 'lost-key', overlapMs: 0, sink }
+  const order = await orderRotation(rootClient(), request, { now: Date.now(), organizationName: 'acme' })
+  emptyLists = 2
+  const { handle, joined } = await beginRotation(place, order)
+  expect(joined).toBe(false)
+  const progress = await handle.result()
+  expect(progress).toMatchObject({ state: 'done', proof: 'refused', old: { publicKey: user.publicKey } })
+  expect(emptyLists).toBeLessThan(0)
+  expect(readKey(path).publicKey).toBe(progress.new!.publicKey)
 })
 
 test('a new key that the API takes for somebody else’s, or that cannot be handed over, is taken away again', async () => {

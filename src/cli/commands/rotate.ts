@@ -30,6 +30,7 @@ import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
 import { line } from '../screen.ts'
 import { exitOfRotation, renderRotation, renderRotationOrder } from '../views/rotation.ts'
+import { createPatience } from '../waiting.ts'
 
 /** Replaces an API key: registers a new one, verifies it, hands it over, and deletes the old one after an overlap. */
 export async function rotateKey(input: CommandInput): Promise<ExitCode> {
@@ -69,6 +70,8 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
       io.say('It was ended at Temporal; this continues it as it was ordered, with the same new key.\n')
     const client = reader(place)
     const enough = async ({ state, waiting, deletesAt }: RotationProgress) => {
+      patience.look(() => (waiting ? `waiting for approval (${state})` : state), hasNews)
+      hasNews = false
       // The timer is Temporal's; nobody has to watch it.
       if (state === 'overlap' && options['wait'] !== true && Date.parse(deletesAt!) > place.now()) return true
       if (detached) return waiting !== undefined
@@ -79,11 +82,14 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
       await handle.signal('nudge').catch(() => {})
       return false
     }
+    const otherwise = '`quorate status` shows how it stands.'
+    const patience = createPatience({ io, options: {} }, { what: 'the rotation', next: otherwise })
+    let hasNews = false
     const show = (progress: RotationProgress) => {
       const isKnown = progress.old.id !== ''
+      hasNews = true
       if (!json && isKnown && !isRotationOver(progress)) io.say(renderRotation(progress, io.style, place.now()))
     }
-    const otherwise = '`quorate status` shows how it stands.'
     const progress = await looking(io, { what: 'the rotation', otherwise }, () => followRotation(handle, show, enough))
     const renewed = isRenewed(progress) ? await renew(input, progress) : undefined
     if (json) writeJson(io, { ...progress, ...(renewed ? { definitions: renewed.map(({ path }) => path) } : {}) })
