@@ -3,7 +3,7 @@ import { ClientError, type QueryClient, type SubmitClient } from '../client/inde
 import { castVote } from '../operations/index.ts'
 import { makeBody } from '../plan/index.ts'
 import { type ActivityType, activities, isWaiting, type Json, type Wire } from '../protocol/index.ts'
-import type { LocatedKey, OtherCredential } from './locate.ts'
+import type { LocatedKey, LocatedUser, OtherCredential } from './locate.ts'
 
 /** One protective step, and what came of it. */
 export interface Cut {
@@ -40,14 +40,7 @@ const wayInTypes = (Object.keys(activities) as ActivityType[]).filter((type) => 
  */
 export async function contain(exposure: LocatedKey, door: ContainDoor): Promise<readonly Cut[]> {
   const { user, key, others, quorum } = exposure
-  const cuts: Cut[] = []
-  const note = (cut: Cut) => {
-    cuts.push(cut)
-    door.tell(cut)
-    return cut.outcome === 'done'
-  }
-  const cut = async (what: string, type: ActivityType, parameters: Json) =>
-    note(await outcomeOf(what, () => submitOnce(type, parameters, door)))
+  const { cuts, note, cut, deny, rejectOpen } = createCutter(door)
 
   const alive: string[] = []
   if (door.deleteUser && others.length === 0) {
@@ -63,38 +56,23 @@ export async function contain(exposure: LocatedKey, door: ContainDoor): Promise<
     })
     for (const one of made) if (!(await deleteOne(one)) && one.publicKey) alive.push(one.publicKey)
   }
-  try {
-    for await (const activity of readActivities(door.client, { types: [], statuses: OPEN })) {
-      if (!isVotedBy(activity, key.publicKey)) continue
-      const what = `reject ${activity.type.replace('ACTIVITY_TYPE_', '')} ${activity.id}`
-      const reject = () => castVote(door.client, activity.fingerprint, { vote: 'reject', now: door.now() })
-      note(await outcomeOf(what, reject, 'ACTIVITY_STATUS_REJECTED'))
-    }
-  } catch (error) {
-    note({ what: 'reject what waits', outcome: 'unknown', why: wordsOf(error) })
-  }
+  await rejectOpen((activity) => isVotedBy(activity, key.publicKey))
   if (alive.length > 0) {
     // No policy is asked where one member is the quorum.
     if (quorum.threshold === 1 && !door.deleteUser) await leaveQuorum()
     const list = alive.map((one) => `'${one}'`).join(', ')
     const consensus = `credentials.any(credential, credential.public_key in [${list}])`
-    const what = 'deny whatever is approved with what is left'
-    if (await isDenied(consensus, door.client)) note({ what, outcome: 'done' })
-    else
-      await cut(what, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
-        policyName: `incident ${key.publicKey.slice(0, 16)} ${alive.length}`,
-        effect: 'EFFECT_DENY',
-        consensus,
-        condition: 'true',
-        notes: `The API key ${key.name} is compromised. Delete this policy when the key is deleted.`,
-      })
+    await deny('deny whatever is approved with what is left', {
+      policyName: `incident ${key.publicKey.slice(0, 16)} ${alive.length}`,
+      consensus,
+      notes: `The API key ${key.name} is compromised. Delete this policy when the key is deleted.`,
+    })
   }
   return cuts
 
   async function leaveQuorum(): Promise<void> {
-    const userIds = quorum.members.filter(({ id }) => id !== user.id).map(({ id }) => id)
-    if (userIds.length === quorum.members.length || userIds.length < quorum.threshold) return
-    const parameters = { threshold: quorum.threshold, userIds }
+    const parameters = quorumWithout({ user, quorum })
+    if (!parameters) return
     await cut(`take ${user.name} out of the root quorum`, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', parameters)
   }
 
@@ -104,6 +82,52 @@ export async function contain(exposure: LocatedKey, door: ContainDoor): Promise<
     const what = `delete ${WORDS[one.kind]} ${one.name} of ${user.name}${which}`
     return cut(what, type, { userId: user.id, [ids]: [one.id] })
   }
+}
+
+/** What carries the steps out, one after another, and notes what came of each. */
+export function createCutter(door: ContainDoor) {
+  const cuts: Cut[] = []
+  const note = (cut: Cut) => {
+    cuts.push(cut)
+    door.tell(cut)
+    return cut.outcome === 'done'
+  }
+  const cut = async (what: string, type: ActivityType, parameters: Json) =>
+    note(await outcomeOf(what, () => submitOnce(type, parameters, door)))
+  return {
+    cuts,
+    note,
+    cut,
+    /** Asks for a policy that denies, unless one of an earlier run denies just this. */
+    async deny(
+      what: string,
+      policy: { readonly policyName: string; readonly consensus: string; readonly notes: string },
+    ) {
+      if (await isDenied(policy.consensus, door.client)) return note({ what, outcome: 'done' })
+      return cut(what, 'ACTIVITY_TYPE_CREATE_POLICY_V3', { ...policy, effect: 'EFFECT_DENY', condition: 'true' })
+    },
+    /** Rejects what waits for approval. */
+    async rejectOpen(isOne: (activity: Wire.Activity) => boolean): Promise<void> {
+      const mine = new Set(cuts.map(({ activityId }) => activityId))
+      try {
+        for await (const activity of readActivities(door.client, { types: [], statuses: OPEN })) {
+          if (!isOne(activity) || mine.has(activity.id)) continue
+          const what = `reject ${activity.type.replace('ACTIVITY_TYPE_', '')} ${activity.id}`
+          const reject = () => castVote(door.client, activity.fingerprint, { vote: 'reject', now: door.now() })
+          note(await outcomeOf(what, reject, 'ACTIVITY_STATUS_REJECTED'))
+        }
+      } catch (error) {
+        note({ what: 'reject what waits', outcome: 'unknown', why: wordsOf(error) })
+      }
+    },
+  }
+}
+
+/** The root quorum without a user; undefined where the user is no member, or too few would be left. */
+export function quorumWithout({ user, quorum }: Pick<LocatedUser, 'user' | 'quorum'>) {
+  const userIds = quorum.members.filter(({ id }) => id !== user.id).map(({ id }) => id)
+  if (userIds.length === quorum.members.length || userIds.length < quorum.threshold) return undefined
+  return { threshold: quorum.threshold, userIds }
 }
 
 /**
@@ -121,13 +145,13 @@ export function lockOut(
   return `it is the only way in of ${user.name}, without whom the root quorum has ${left.length} of ${quorum.threshold} people`
 }
 
-const DELETIONS = {
+export const DELETIONS = {
   apiKey: { type: 'ACTIVITY_TYPE_DELETE_API_KEYS', ids: 'apiKeyIds' },
   authenticator: { type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS', ids: 'authenticatorIds' },
   oauthProvider: { type: 'ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS', ids: 'providerIds' },
 } as const satisfies Readonly<Record<OtherCredential['kind'], { type: ActivityType; ids: string }>>
 
-const WORDS: Readonly<Record<OtherCredential['kind'], string>> = {
+export const WORDS: Readonly<Record<OtherCredential['kind'], string>> = {
   apiKey: 'API key',
   authenticator: 'passkey',
   oauthProvider: 'login',

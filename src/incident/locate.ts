@@ -2,13 +2,20 @@ import type { QueryClient } from '../client/index.ts'
 import { inside, nameOfSubOrganization } from '../live/index.ts'
 import { fromTimestamp, type Wire } from '../protocol/index.ts'
 
-/** An organization in which the key is registered; a user, and what else the user may log in with. */
-export interface LocatedKey {
+/** A user of an organization, and what the user may log in with. */
+export interface LocatedUser {
   readonly organization: { readonly id: string; readonly name: string }
   readonly user: { readonly id: string; readonly name: string }
-  readonly key: { readonly id: string; readonly name: string; readonly publicKey: string; readonly createdAt: string }
+  /** The key that leaked. Without one, whatever the user may log in with has. */
+  readonly key?: { readonly id: string; readonly name: string; readonly publicKey: string; readonly createdAt: string }
+  /** Every other credential. */
   readonly others: readonly OtherCredential[]
   readonly quorum: { readonly threshold: number; readonly members: readonly QuorumMember[] }
+}
+
+/** An organization in which a key is registered, for a user. */
+export interface LocatedKey extends LocatedUser {
+  readonly key: NonNullable<LocatedUser['key']>
 }
 
 export interface QuorumMember {
@@ -30,6 +37,8 @@ export interface OtherCredential {
 
 /** Pages of sub-organizations end here. */
 const PAGE = 100
+/** How many organizations are worked in at once: with answers after a quarter of a second, 64 requests a second. */
+const AT_ONCE = 16
 
 /**
  * Finds where a public key is registered: in the organization of the client, and in those inside it. It asks for users and quorum
@@ -37,20 +46,75 @@ const PAGE = 100
  */
 export async function locateKey(client: QueryClient, publicKey: string): Promise<readonly LocatedKey[]> {
   const ids = [client.organizationId, ...(await subOrganizationsWith(client, publicKey))]
-  const found: LocatedKey[] = []
-  for (const id of ids) {
+  const found = await inEach(ids, async (id) => {
     const there = id === client.organizationId ? client : inside(client, id)
     const { users } = await there.query('list_users', {})
     const owners = users.filter((user) => user.apiKeys.some((one) => isKey(one, publicKey)))
-    if (owners.length === 0) continue
+    if (owners.length === 0) return []
     const organizationName =
       id === client.organizationId
         ? (await client.query('whoami', {})).organizationName
         : ((await nameOfSubOrganization(client, id)) ?? id)
     const { configs } = await there.query('get_organization_configs', {})
-    found.push(...owners.map((user) => exposureOf(user, { id, organizationName, users, configs, publicKey })))
+    return owners.map((user) => exposureOf(user, { id, organizationName, users, configs, publicKey }))
+  })
+  return found.flat()
+}
+
+/**
+ * Finds a user of the organization by id or name, and each organization inside it where a key of the user's is registered too.
+ * The user is the first. Undefined: there is none, or several have the name. Throws `ClientError`.
+ * @param before public keys that the user had, by the user's id
+ */
+export async function locateUser(
+  client: QueryClient,
+  named: string,
+  before: (userId: string) => readonly string[],
+): Promise<readonly LocatedUser[] | undefined> {
+  const { users } = await client.query('list_users', {})
+  const byId = users.filter(({ userId }) => userId === named)
+  const owners = byId.length > 0 ? byId : users.filter(({ userName }) => userName === named)
+  const [owner] = owners
+  if (!owner || owners.length > 1) return undefined
+  const { organizationName } = await client.query('whoami', {})
+  const { configs } = await client.query('get_organization_configs', {})
+  const own: LocatedUser = {
+    organization: { id: client.organizationId, name: organizationName },
+    user: { id: owner.userId, name: owner.userName },
+    others: credentialsOf(owner),
+    quorum: quorumOf(configs, users),
   }
-  return found
+  const elsewhere: LocatedKey[] = []
+  const keys = owner.apiKeys.map(({ credential }) => credential.publicKey.toLowerCase())
+  for (const publicKey of new Set([...keys, ...before(owner.userId)])) {
+    const located = await locateKey(client, publicKey)
+    elsewhere.push(...located.filter(({ organization }) => organization.id !== client.organizationId))
+  }
+  return [own, ...elsewhere]
+}
+
+/** Where the key is registered still, or the user has a credential: the ids among these. One request an organization. */
+export async function stillIn(client: QueryClient, located: readonly LocatedUser[]): Promise<readonly LocatedUser[]> {
+  const left = await inEach(located, async (one) => {
+    const { id } = one.organization
+    const { users } = await (id === client.organizationId ? client : inside(client, id)).query('list_users', {})
+    const { key } = one
+    if (key) return users.some((user) => user.apiKeys.some((each) => isKey(each, key.publicKey))) ? [one] : []
+    const user = users.find(({ userId }) => userId === one.user.id)
+    return user && credentialsOf(user).length > 0 ? [one] : []
+  })
+  return left.flat()
+}
+
+/** Works in several organizations at once, and gives the results in their order. The first that throws ends it. */
+export async function inEach<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results = new Map<number, R>()
+  const waiting = items.entries()
+  const one = async () => {
+    for (const [index, item] of waiting) results.set(index, await work(item))
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, one))
+  return items.map((_, index) => results.get(index)!)
 }
 
 async function subOrganizationsWith(client: QueryClient, publicKey: string): Promise<readonly string[]> {
@@ -81,19 +145,22 @@ function exposureOf(
   },
 ): LocatedKey {
   const key = user.apiKeys.find((one) => isKey(one, of.publicKey))!
-  const memberIds = of.configs.quorum?.userIds ?? []
   return {
     organization: { id: of.id, name: of.organizationName },
     user: { id: user.userId, name: user.userName },
     key: { id: key.apiKeyId, name: key.apiKeyName, publicKey: of.publicKey, createdAt: timeOf(key.createdAt) },
     others: credentialsOf(user).filter(({ id }) => id !== key.apiKeyId),
-    quorum: {
-      threshold: of.configs.quorum?.threshold ?? 1,
-      members: memberIds.map((id) => {
-        const member = of.users.find(({ userId }) => userId === id)
-        return { id, name: member?.userName ?? id, credentials: member ? credentialsOf(member).length : 0 }
-      }),
-    },
+    quorum: quorumOf(of.configs, of.users),
+  }
+}
+
+function quorumOf({ quorum }: Wire.Config, users: readonly Wire.User[]): LocatedUser['quorum'] {
+  return {
+    threshold: quorum?.threshold ?? 1,
+    members: (quorum?.userIds ?? []).map((id) => {
+      const member = users.find(({ userId }) => userId === id)
+      return { id, name: member?.userName ?? id, credentials: member ? credentialsOf(member).length : 0 }
+    }),
   }
 }
 

@@ -53,12 +53,15 @@ export async function traceKey(
   client: QueryClient,
   {
     publicKey,
+    userId,
     user,
     actual,
     since = Number.NEGATIVE_INFINITY,
     nowMs,
   }: {
-    readonly publicKey: string
+    /** The key; or the id of the user, all of whose votes are told. */
+    readonly publicKey?: string
+    readonly userId?: string
     /** The name of the user who has or had it; without one nothing is said of what it could do. */
     readonly user?: string
     readonly actual: Actual
@@ -72,7 +75,7 @@ export async function traceKey(
   for await (const activity of readActivities(client, { types: [], statuses: STATUSES })) {
     const ms = fromTimestamp(activity.createdAt)
     if (ms < since) break
-    const part = partOf(activity, publicKey)
+    const part = partOf(activity, { publicKey, userId })
     if (part === undefined) continue
     const { id, type, status, fingerprint, votes } = activity
     const at = new Date(ms).toISOString()
@@ -97,14 +100,18 @@ const CHANGES = /^ACTIVITY_TYPE_(CREATE|UPDATE|IMPORT|SET|ENABLE|DISABLE|RECOVER
 
 function partOf(
   activity: Parameters<typeof isVotedBy>[0] & { readonly intent: unknown },
-  publicKey: string,
+  { publicKey, userId }: { readonly publicKey: string | undefined; readonly userId: string | undefined },
 ): Act['part'] | undefined {
   // Submitting is the first approval (docs/protocol/activities.md#votes).
   const votes = activity.votes.toSorted((a, b) => fromTimestamp(a.createdAt) - fromTimestamp(b.createdAt))
-  const index = votes.findIndex((vote) => vote.publicKey.toLowerCase() === publicKey.toLowerCase())
+  const key = publicKey?.toLowerCase()
+  const index = votes.findIndex((vote) =>
+    key === undefined ? vote.userId === userId : vote.publicKey.toLowerCase() === key,
+  )
   if (index === 0) return 'requested'
   if (index > 0) return votes[index]!.selection === 'VOTE_SELECTION_APPROVED' ? 'approved' : 'rejected'
-  return JSON.stringify(activity.intent).toLowerCase().includes(publicKey.toLowerCase()) ? 'about' : undefined
+  const about = key ?? userId
+  return about !== undefined && JSON.stringify(activity.intent).toLowerCase().includes(about) ? 'about' : undefined
 }
 
 function reachOf(

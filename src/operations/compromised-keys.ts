@@ -9,6 +9,8 @@ interface Compromised {
   readonly publicKey: string
   /** ISO 8601. */
   readonly markedAt: string
+  /** Whose it was, where a user was cut off: by then the user may have it no more. */
+  readonly userId?: string
 }
 
 const fileOf = (dataDir: string) => join(dataDir, 'compromised.json')
@@ -18,13 +20,18 @@ function readMarks(dataDir: string): readonly Compromised[] {
   return text === undefined ? [] : (JSON.parse(text) as readonly Compromised[])
 }
 
+/** The marked keys of a user who was cut off before. */
+export function compromisedOf(dataDir: string, userId: string): readonly string[] {
+  return readMarks(dataDir).flatMap((one) => (one.userId === userId ? [one.publicKey] : []))
+}
+
 /** Marks a key, once. */
-export function markCompromised(dataDir: string, publicKey: string, nowMs: number): void {
+export function markCompromised(dataDir: string, publicKey: string, nowMs: number, userId?: string): void {
   const marks = readMarks(dataDir)
   const key = publicKey.toLowerCase()
   if (marks.some((one) => one.publicKey === key)) return
   ensurePrivateFolder(dataDir)
-  const all = [...marks, { publicKey: key, markedAt: new Date(nowMs).toISOString() }]
+  const all = [...marks, { publicKey: key, markedAt: new Date(nowMs).toISOString(), ...(userId ? { userId } : {}) }]
   writePrivate(fileOf(dataDir), `${JSON.stringify(all, undefined, 2)}\n`)
 }
 

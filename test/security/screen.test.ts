@@ -353,6 +353,12 @@ const VIEWS: readonly View[] = [
     render: (one) => renderContainment(one, style),
     not: ['id', 'createdAt', 'publicKey'],
   },
+  {
+    name: 'incident user: what is about to be cut off',
+    given: { user: exposure.user, exposures: [{ ...exposure, key: undefined }] },
+    render: (one) => renderContainment(one, style),
+    not: ['createdAt', 'publicKey', 'organization.id'],
+  },
   { name: 'incident key: one step', given: protective, render: (one) => renderCut(one, style), not: ['activityId'] },
   {
     name: 'incident key: what is known',

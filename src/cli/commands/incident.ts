@@ -5,41 +5,68 @@ import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import {
   type Cut,
   contain,
+  containUser,
+  inEach,
   type LocatedKey,
+  type LocatedUser,
   locateKey,
+  locateUser,
   lockOut,
+  lockOutUser,
   madeBy,
+  stillIn,
   type Traced,
   traceKey,
 } from '../../incident/index.ts'
 import { inside, readActual, readInside } from '../../live/index.ts'
-import { createClients, markCompromised, type Place, reader } from '../../operations/index.ts'
+import { compromisedOf, keyInside, markCompromised, type Place, reader, submitter } from '../../operations/index.ts'
 import type { Actual } from '../../resources/index.ts'
 import { type KeyReference, loadPrivateKey } from '../../stamp/index.ts'
 import { findPlace } from '../background/connect.ts'
+import { holdReconciler } from '../background/hold-reconciler.ts'
 import type { CommandInput } from '../command.ts'
 import { parseDuration } from '../durations.ts'
 import { writePrivate } from '../files.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { line } from '../screen.ts'
+import { age } from '../views/activity.ts'
 import { type IncidentView, renderContainment, renderCut, renderIncident, renderTimeline } from '../views/incident.ts'
 
 /** Says where a key is registered, what it could do and did; with `--contain` it is cut off first, and what it did is read after that. */
 export async function incidentKey(input: CommandInput): Promise<ExitCode> {
-  const { io, json, options, settings } = input
   const publicKey = readPublicKey(input.args[0]!)
   const place = await findPlace(input)
+  const exposures = await locateKey(reader(place), publicKey)
+  return report(input, { place, client: reader(place), publicKey, exposures })
+}
+
+/** The same of a user, all of whose credentials somebody else may have. */
+export async function incidentUser(input: CommandInput): Promise<ExitCode> {
+  const named = input.args[0]!
+  const place = await findPlace(input)
   const client = reader(place)
+  const exposures = await locateUser(client, named, (userId) => compromisedOf(input.settings.dataDir, userId))
+  if (!exposures) {
+    throw new QuorateError('cli/usage', line`not one user has the name or id \`${named}\``, {
+      facts: { submitted: 'nothing' },
+      next: 'give the id of the user; `quorate who-can` names the users',
+    })
+  }
+  return report(input, { place, client, user: exposures[0]!.user, exposures })
+}
+
+async function report(input: CommandInput, found: Found): Promise<ExitCode> {
+  const { io, json, options, settings } = input
+  const { place, publicKey, user } = found
   const since = readSince(options['since'], place.now())
   const leaked = options['leakedKeyFile'] as string | undefined
   const proves = leaked === undefined ? undefined : await loadPrivateKey({ kind: 'file', path: leaked } as KeyReference)
   const at = new Date(place.now()).toISOString()
-  const exposures = await locateKey(client, publicKey)
-  const cuts = options['contain'] === true ? await cutOff(input, { place, client, publicKey, exposures }) : undefined
-  const traces = await traceAll({ client, place, publicKey, exposures, since })
-  const after = cuts ? await stillThere({ client, place, publicKey, exposures, proves }) : undefined
+  const cuts = options['contain'] === true ? await cutOff(input, found) : undefined
+  const traces = await traceAll({ ...found, since })
+  const after = cuts ? await stillThere({ ...found, proves, cuts }) : undefined
   const report: IncidentView = {
-    publicKey,
+    ...(user ? { user } : { publicKey: publicKey! }),
     at,
     ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
     organizations: traces.map((one) => ({
@@ -58,38 +85,96 @@ export async function incidentKey(input: CommandInput): Promise<ExitCode> {
   return cuts ? exitOf(report) : EXIT.done
 }
 
+/** The key that leaked, or the user. */
 interface Found {
   readonly place: Place
   readonly client: QueryClient
-  readonly publicKey: string
-  readonly exposures: readonly LocatedKey[]
+  readonly publicKey?: string | undefined
+  readonly user?: LocatedUser['user'] | undefined
+  readonly exposures: readonly LocatedUser[]
 }
 
+type Cuts = ReadonlyMap<string, readonly Cut[]>
+
+const isOfKey = (one: LocatedUser): one is LocatedKey => one.key !== undefined
+
 /** Asks once, then cuts: the mark first, which takes nobody's answer, then the API organization by organization. */
-async function cutOff(
-  input: CommandInput,
-  { place, client, publicKey, exposures }: Found,
-): Promise<ReadonlyMap<string, readonly Cut[]>> {
+async function cutOff(input: CommandInput, { place, client, publicKey, user, exposures }: Found): Promise<Cuts> {
   const { io, json, settings } = input
-  if (place.key.publicKey.toLowerCase() === publicKey) throw ownKey(exposures)
+  const own = place.key.publicKey.toLowerCase()
+  if (own === publicKey) throw ownKey(exposures)
+  if (user && exposures[0]!.others.some((one) => one.publicKey === own)) throw ownKey([], user.name)
   for (const one of exposures) await assertNoLockOut(one, client)
-  if (!json) io.say(renderContainment({ publicKey, exposures }, io.style))
-  await assertConfirmed(input, { question: 'Cut it off?', otherwise: 'nothing was submitted' })
-  markCompromised(settings.dataDir, publicKey, place.now())
-  const clientOf = createClients(place, settings)
-  const done = new Map<string, readonly Cut[]>()
-  for (const exposure of exposures) {
-    const { organization } = exposure
-    const tell = (cut: Cut) => (json ? undefined : io.say(renderCut(cut, io.style)))
-    const deleteUser = input.options['deleteUser'] === true
-    const door = { client: await clientOf(organization), now: place.now, tell, deleteUser }
-    done.set(organization.id, await contain(exposure, door))
+  if (!json) {
+    io.say(renderContainment({ ...(user ? { user } : { publicKey: publicKey! }), exposures }, io.style))
+    io.say(timeNeeded(exposures.length, settings.requestsPerSecond))
   }
+  await assertConfirmed(input, { question: 'Cut it off?', otherwise: 'nothing was submitted' })
+  for (const key of keysOf({ publicKey, exposures })) markCompromised(settings.dataDir, key, place.now(), user?.id)
+  const done = new Map<string, Cut[]>()
+  const take = ({ organization }: LocatedUser, cuts: readonly Cut[]) =>
+    done.set(organization.id, [...(done.get(organization.id) ?? []), ...cuts])
+  // What Temporal may have to be waited for holds no submit up.
+  const held = holdReconciler(input, place, because({ publicKey, user }))
+  const deleteUser = input.options['deleteUser'] === true
+  await inEach(exposures, async (exposure) => {
+    const { id, name } = exposure.organization
+    const where = exposures.length > 1 ? `${name}: ` : ''
+    const tell = (cut: Cut) => (json ? undefined : io.say(renderCut({ ...cut, what: where + cut.what }, io.style)))
+    try {
+      // One rate for all of them: the API counts the requests of one address together (docs/protocol/limits.md#requests-a-second).
+      const key = (id === place.organizationId ? undefined : await keyInside(place, name)) ?? place.key
+      const door = { client: submitter({ ...place, organizationId: id, key }), now: place.now, tell, deleteUser }
+      take(exposure, await (isOfKey(exposure) ? contain(exposure, door) : containUser(exposure, door)))
+    } catch (error) {
+      // A bad key file of one organization leaves no other uncut.
+      const why = error instanceof Error ? error.message : String(error)
+      const cut = { what: 'cut it off here', outcome: 'unknown', why } as const
+      tell(cut)
+      take(exposure, [cut])
+    }
+  })
+  const hold = await held
+  if (hold && !json) io.say(renderCut(hold, io.style))
+  const first = exposures.find(({ organization }) => organization.id === place.organizationId) ?? exposures[0]
+  if (hold && first) take(first, [hold])
   return done
 }
 
+/** Requests for an organization until it is cut off: what is open, the deletion, what waits, what was made. */
+const REQUESTS_EACH = 5
+/** Requests a second by plan (docs/protocol/limits.md#requests-a-second). */
+const PLANS = [1, 3, 60]
+
+/** How long many organizations take at the rate that is set, or at each published one. */
+function timeNeeded(organizations: number, requestsPerSecond: number | undefined): string {
+  if (organizations < 2) return ''
+  const requests = organizations * REQUESTS_EACH
+  const at = (rate: number) => `${age((requests / rate) * 1000)} at ${rate} a second`
+  const rates = requestsPerSecond === undefined ? PLANS : [requestsPerSecond]
+  return line`${organizations} organizations, about ${requests} requests: ${rates.map(at).join(', ')}.\n`
+}
+
+const because = ({ publicKey, user }: Pick<Found, 'publicKey' | 'user'>) =>
+  user ? `incident: user ${user.id}` : `incident: key ${publicKey}`
+
+/** Public keys that no definition may name any more. */
+function keysOf({ publicKey, exposures }: Pick<Found, 'publicKey' | 'exposures'>): readonly string[] {
+  if (publicKey !== undefined) return [publicKey]
+  return exposures[0]!.others.flatMap((one) => (one.kind === 'apiKey' && one.publicKey ? [one.publicKey] : []))
+}
+
 /** Throws `cli/lock-out` where nobody could change the organization afterwards. */
-async function assertNoLockOut(exposure: LocatedKey, client: QueryClient): Promise<void> {
+async function assertNoLockOut(exposure: LocatedUser, client: QueryClient): Promise<void> {
+  if (!isOfKey(exposure)) {
+    const why = lockOutUser(exposure)
+    if (why === undefined) return
+    throw new QuorateError('cli/lock-out', line`\`${exposure.user.name}\` cannot be cut off first: ${why}`, {
+      exit: EXIT.refused,
+      facts: { organization: exposure.organization.name, submitted: 'nothing' },
+      next: 'take somebody else into the root quorum, or lower its threshold; then cut the user off',
+    })
+  }
   const isOwn = exposure.organization.id === client.organizationId
   const made = isOwn && exposure.others.length > 0 ? await madeBy(exposure, client) : []
   const why = lockOut(exposure, made)
@@ -102,13 +187,17 @@ async function assertNoLockOut(exposure: LocatedKey, client: QueryClient): Promi
   })
 }
 
-function ownKey(exposures: readonly LocatedKey[]): QuorateError {
-  const [one] = exposures
+function ownKey(exposures: readonly LocatedUser[], userName?: string): QuorateError {
+  const one = exposures.find(isOfKey)
   const rotate = one ? `quorate rotate key --user ${one.user.name} --name ${one.key.name} --overlap 0` : 'quorate login'
-  return new QuorateError('cli/lock-out', 'the key to cut off is the key that this command works with', {
+  const what = userName === undefined ? 'the key to cut off is' : line`one of the credentials of \`${userName}\` is`
+  return new QuorateError('cli/lock-out', `${what} the key that this command works with`, {
     exit: EXIT.refused,
     facts: { submitted: 'nothing' },
-    next: `work with the key of somebody else, or replace it first: \`${rotate}\``,
+    next:
+      userName === undefined
+        ? `work with the key of somebody else, or replace it first: \`${rotate}\``
+        : 'work with the key of somebody else',
   })
 }
 
@@ -127,23 +216,29 @@ async function traceAll({
     [own.organizationId, own.organizationName],
     ...exposures.map(({ organization }) => [organization.id, organization.name] as const),
   ])
-  const traces: Trace[] = []
-  for (const [id, name] of ids) {
+  return inEach([...ids], async ([id, name]): Promise<Trace> => {
     const isOwn = id === own.organizationId
     const there = isOwn ? client : inside(client, id)
     const actual = isOwn
       ? own
-      : await readInside(client, { id, name }, { publicKey, reader: own.actor, everything: true })
+      : await readInside(
+          client,
+          { id, name },
+          { publicKey: publicKey ?? place.key.publicKey, reader: own.actor, everything: true },
+        )
     const exposure = exposures.find(({ organization }) => organization.id === id)
-    const common = { publicKey, nowMs: place.now(), ...(since === undefined ? {} : { since }) }
+    const suspect =
+      exposure && !isOfKey(exposure)
+        ? { userId: exposure.user.id }
+        : { publicKey: publicKey ?? exposure!.key!.publicKey }
+    const common = { ...suspect, nowMs: place.now(), ...(since === undefined ? {} : { since }) }
     const traced: Traced = await traceKey(there, {
       ...common,
-      actual: exposure ? withKey(actual, exposure) : actual,
+      actual: exposure && isOfKey(exposure) ? withKey(actual, exposure) : actual,
       ...(exposure ? { user: exposure.user.name } : {}),
     })
-    traces.push({ organization: { id, name }, ...(exposure ? { exposure } : {}), ...traced })
-  }
-  return traces
+    return { organization: { id, name }, ...(exposure ? { exposure } : {}), ...traced }
+  })
 }
 
 /** What a user could do with a key is asked of the state that had it. */
@@ -167,18 +262,19 @@ function withKey(actual: Actual, { user, key }: LocatedKey): Actual {
 async function stillThere({
   client,
   place,
-  publicKey,
   exposures,
   proves,
-}: Found & { readonly proves: Awaited<ReturnType<typeof loadPrivateKey>> | undefined }) {
-  const now = new Set((await locateKey(client, publicKey)).map(({ organization }) => organization.id))
-  const proofs = new Map<string, NonNullable<Trace['proof']>>()
-  for (const id of [client.organizationId, ...exposures.map(({ organization }) => organization.id)]) {
-    const isRegistered = now.has(id)
-    const proof = isRegistered ? 'registered' : proves ? await triedIn(id) : 'not registered'
-    proofs.set(id, proof)
-  }
-  return proofs
+  cuts,
+}: Found & { readonly proves: Awaited<ReturnType<typeof loadPrivateKey>> | undefined; readonly cuts: Cuts }) {
+  const left = await stillIn(client, exposures)
+  const ids = [...new Set([client.organizationId, ...exposures.map(({ organization }) => organization.id)])]
+  const proofs = await inEach(ids, async (id) => {
+    const still = left.filter(({ organization }) => organization.id === id)
+    if (still.length === 0) return [id, proves ? await triedIn(id) : 'not registered'] as const
+    const isDenied = still.every((one) => !isOfKey(one)) && isDeniedBy(cuts.get(id) ?? [])
+    return [id, isDenied ? 'denied' : 'registered'] as const
+  })
+  return new Map<string, NonNullable<Trace['proof']>>(proofs)
 
   async function triedIn(organizationId: string): Promise<NonNullable<Trace['proof']>> {
     try {
@@ -191,11 +287,16 @@ async function stillThere({
   }
 }
 
+/** Whether a policy denies what the user approves, and nothing that was to be cut is left to be done. */
+function isDeniedBy(cuts: readonly Cut[]): boolean {
+  return cuts.some(({ what }) => what.startsWith('deny ')) && cuts.every(({ outcome }) => outcome === 'done')
+}
+
 function exitOf({ organizations }: IncidentView): ExitCode {
   const cuts = organizations.flatMap((one) => one.cuts ?? [])
   if (cuts.some(({ outcome }) => outcome === 'refused' || outcome === 'unknown')) return EXIT.partial
   if (cuts.some(({ outcome }) => outcome === 'waits')) return EXIT.waiting
-  const isOut = organizations.every(({ proof }) => proof === 'refused' || proof === 'not registered')
+  const isOut = organizations.every(({ proof }) => proof !== 'registered' && proof !== 'accepted')
   return isOut ? EXIT.done : EXIT.partial
 }
 
@@ -215,8 +316,8 @@ function readSince(given: unknown, nowMs: number): number | undefined {
   return /^\d{4}-/.test(given) && !Number.isNaN(at) ? at : nowMs - parseDuration(given, '--since')
 }
 
-function ownTimeline(dataDir: string, { publicKey, at }: IncidentView): string {
+function ownTimeline(dataDir: string, { publicKey, user, at }: IncidentView): string {
   const folder = join(dataDir, 'incidents')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return join(folder, `${publicKey.slice(0, 16)}-${at.replace(/[-:]|\.\d+/g, '')}.md`)
+  return join(folder, `${(publicKey ?? user!.id.replace(/-/g, '')).slice(0, 16)}-${at.replace(/[-:]|\.\d+/g, '')}.md`)
 }

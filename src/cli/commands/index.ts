@@ -339,9 +339,34 @@ export const commands: readonly CommandRow[] = [
         ['quorate incident key "$PUBLIC_KEY" --contain --since 7d --yes', 'cut it off, then say what it did in a week'],
       ],
       exits: ['waiting', 'refused', 'partial'],
-      seeAlso: ['rotate key', 'who-can', 'activities'],
+      seeAlso: ['incident user', 'rotate key', 'who-can', 'activities'],
     },
     load: async () => (await import('./incident.ts')).incidentKey,
+  },
+  {
+    name: 'incident user',
+    summary: 'say what a user could do and did whose credentials somebody else may have, and cut the user off',
+    args: '<user>',
+    argMeanings: { user: 'name or id of the user' },
+    options: [
+      { flags: '--contain', meaning: 'cut the user off first, then read what the user did' },
+      { flags: '--since <time>', meaning: 'what was done since then: a time as ISO 8601, or 30d (default: all of it)' },
+      { flags: '--delete-user', meaning: 'delete the user: otherwise the last credential stays, denied by a policy' },
+      {
+        flags: '--timeline <file>',
+        meaning: 'write a timeline in Markdown (with --contain by default into the data folder)',
+      },
+      { flags: '--yes', meaning: 'do not ask for confirmation' },
+    ],
+    example: 'quorate incident user ci-bot',
+    help: {
+      description:
+        'For a stolen laptop, or a person who is not to be trusted any more. With `--contain`, after one question: a policy that denies whatever the user approves is asked for; the user leaves the root quorum; every credential but the one that the API keeps is deleted, or the user with `--delete-user`; what the user asked for or approved and still waits is rejected; the user’s API keys are cut off in the organizations inside as well. The same command may be given again. It needs no Temporal.',
+      examples: [['quorate incident user ann --contain --delete-user --yes', 'cut her off and delete her']],
+      exits: ['waiting', 'refused', 'partial'],
+      seeAlso: ['incident key', 'who-can', 'activities'],
+    },
+    load: async () => (await import('./incident.ts')).incidentUser,
   },
   {
     name: 'show',

@@ -1,23 +1,33 @@
 /** An incident for people; programs get the same as JSON. */
 import { markdownCode, markdownText } from '../../diagnostics/index.ts'
-import type { Act, Cut, HeldPower, LeftBehind, LocatedKey, Traced } from '../../incident/index.ts'
+import type { Act, Cut, HeldPower, LeftBehind, LocatedUser, Traced } from '../../incident/index.ts'
 import { shortCode, waysText } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 
-/** What is known of a key, and its JSON. */
-export interface IncidentView {
-  readonly publicKey: string
+/** Which key leaked, or whose credentials did. */
+interface Suspect {
+  readonly publicKey?: string
+  readonly user?: { readonly id: string; readonly name: string }
+}
+
+const nameOf = ({ publicKey, user }: Suspect) => (user ? `user ${user.name} (${user.id})` : `API key ${publicKey}`)
+
+/** What is known of a key or a user, and its JSON. */
+export interface IncidentView extends Suspect {
   /** ISO 8601. */
   readonly at: string
   readonly since?: string
   readonly organizations: readonly (Traced & {
     readonly organization: { readonly id: string; readonly name: string }
     /** Where the key was registered when this began. */
-    readonly exposure?: LocatedKey
+    readonly exposure?: LocatedUser
     readonly cuts?: readonly Cut[]
-    /** After containment. `refused`: a request with the key was; `not registered`: it is in no list; else it works still. */
-    readonly proof?: 'refused' | 'not registered' | 'registered' | 'accepted'
+    /**
+     * After containment. `refused`: a request with the key was; `not registered`: it is in no list; `denied`: a policy denies
+     * whatever the user approves, whose last credential the API keeps; else it works still.
+     */
+    readonly proof?: 'refused' | 'not registered' | 'denied' | 'registered' | 'accepted'
   })[]
 }
 
@@ -28,17 +38,19 @@ const MOST_POWERS = 12
 
 /** Before anything is cut. */
 export const renderContainment = view(
-  (
-    { publicKey, exposures }: { readonly publicKey: string; readonly exposures: readonly LocatedKey[] },
-    style: Style,
-  ) => {
-    const rows = exposures.map(({ organization, user, key, others }) => {
+  ({ exposures, ...suspect }: Suspect & { readonly exposures: readonly LocatedUser[] }, style: Style) => {
+    const rows = exposures.slice(0, MOST).map(({ organization, user, key, others }) => {
+      if (!key) {
+        const all = others.map(({ kind, name }) => `${kind} ${name}`).join(', ') || 'none'
+        return `  ${style.strong(organization.name)}: every way in of ${user.name}: ${all}\n`
+      }
       const more =
         others.length === 0 ? '' : `; ${user.name} has ${others.length} other ways in, and those that it made go too`
       return `  ${style.strong(organization.name)}: API key ${key.name} of ${user.name}${more}\n`
     })
+    if (exposures.length > MOST) rows.push(`  and in ${exposures.length - MOST} more organizations\n`)
     const none = exposures.length === 0 ? '  it is registered nowhere that this key can see\n' : ''
-    return `To be cut off: ${publicKey}\n${rows.join('')}${none}`
+    return `To be cut off: ${nameOf(suspect)}\n${rows.join('')}${none}`
   },
 )
 
@@ -53,7 +65,7 @@ export const renderCut = view(({ what, outcome, fingerprint, why }: Cut, style: 
 /** A paragraph an organization. */
 export const renderIncident = view((report: IncidentView, style: Style): string => {
   const since = report.since === undefined ? '' : `, since ${report.since}`
-  const head = `${style.strong(`API key ${report.publicKey}`)}\n`
+  const head = `${style.strong(nameOf(report))}\n`
   return head + report.organizations.map((one) => paragraph(one, { style, since })).join('')
 })
 
@@ -66,7 +78,11 @@ function paragraph(
     [
       'user',
       exposure
-        ? [`${exposure.user.name}, key ${exposure.key.name}, registered ${exposure.key.createdAt}`]
+        ? [
+            exposure.key
+              ? `${exposure.user.name}, key ${exposure.key.name}, registered ${exposure.key.createdAt}`
+              : exposure.user.name,
+          ]
         : ['it is not registered here'],
     ],
     ['also has', (exposure?.others ?? []).map(({ kind, name, createdAt }) => `${kind} ${name}, made ${createdAt}`)],
@@ -92,7 +108,9 @@ function paragraph(
 const PROOFS = {
   refused: 'the API refused a request with the key',
   'not registered': 'the key is registered no more; with --leaked-key-file a request with it is tried',
-  registered: 'the key is registered still: it WORKS',
+  denied:
+    'a policy denies whatever the user approves; the API keeps the last credential of a user, which may still read: --delete-user ends that too',
+  registered: 'it is registered still: it WORKS',
   accepted: 'the API took a request with the key: it WORKS',
 } as const
 
@@ -135,8 +153,11 @@ function nextSteps({ cuts = [], proof, left }: IncidentView['organizations'][num
 
 /** Who, what, when, activity ids: all of it, for those who come later. */
 export const renderTimeline = view((report: IncidentView): string => {
-  const { publicKey, at, since, organizations } = report
-  const head = `# Incident: API key ${markdownCode(publicKey)}\n\nWritten ${at}${since === undefined ? '' : `, about what was done since ${since}`}.\n`
+  const { publicKey, user, at, since, organizations } = report
+  const what = user
+    ? `user ${markdownText(user.name)} ${markdownCode(user.id)}`
+    : `API key ${markdownCode(publicKey ?? '')}`
+  const head = `# Incident: ${what}\n\nWritten ${at}${since === undefined ? '' : `, about what was done since ${since}`}.\n`
   return head + organizations.map(section).join('')
 })
 
@@ -149,7 +170,7 @@ function section({
   left,
 }: IncidentView['organizations'][number]): string {
   const whose = exposure
-    ? `API key ${markdownText(exposure.key.name)} of ${markdownText(exposure.user.name)}.`
+    ? `${exposure.key ? `API key ${markdownText(exposure.key.name)}` : 'Every credential'} of ${markdownText(exposure.user.name)}.`
     : 'Not registered here.'
   const rows = acts.map(
     ({ at, part, type, status, id, requestedBy }) =>
