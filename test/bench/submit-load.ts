@@ -8,18 +8,21 @@ process.on('message', async ({ url, path, connections, requests, headers: common
   const { hostname, port } = new URL(url)
   let next = 0
   let refused = 0
+  const times: number[] = []
   const begun = performance.now()
   await Promise.all(
     Array.from({ length: connections }, async () => {
       for (let item = requests[next++]; item; item = requests[next++]) {
         const [body, stamp] = item
+        const sentAt = performance.now()
         if ((await post(body, stamp)) !== 200) refused++
+        times.push(performance.now() - sentAt)
       }
     }),
   )
   const ms = performance.now() - begun
   agent.destroy()
-  process.send!({ ms, refused })
+  process.send!({ ms, refused, times })
 
   function post(body: string, stamp: string): Promise<number> {
     return new Promise((resolve, reject) => {

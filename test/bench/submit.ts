@@ -3,7 +3,8 @@
  * stamped, judged, executed and on disk before it is answered. Beside it two floors, in the same process and with the same
  * requests: Fastify and an asynchronous signature check alone, and these with one row a request, made durable by the service's
  * own store in rounds as the service's are. No service that keeps what it was told can do with less than the second. The load
- * comes from a process of its own, on the same cores. The aim is half of the second floor.
+ * comes from a process of its own, on the same cores. The aim is half of the second floor. Where PostgreSQL is installed, the
+ * service and the second floor run on it too, its disk waited for as in earnest.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { createPublicKey, hash, verify } from 'node:crypto'
@@ -17,17 +18,18 @@ import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { encodeUtf8 } from '../../src/encoding/index.ts'
 import { type ActivityType, activities } from '../../src/protocol/index.ts'
 import { createService } from '../../src/service/index.ts'
-import { openDatabase } from '../../src/service/store/index.ts'
+import { openDatabase, openPostgres } from '../../src/service/store/index.ts'
 import { prepare } from '../../src/service/store/prepared.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
+import { findPostgres, startPostgres } from '../postgres.ts'
 
 const AIM = 0.5
 const POLICIES = 100
 /** Before what is counted: a service runs for days, and the first twenty thousand requests pay for compiling it. */
 const WARM_UP = 33
 const ROUNDS = 31
-/** Requests in a round of one contender: few, so that what else the machine does slows all three of a round alike. */
+/** Requests in a round of one contender: few, so that what else the machine does slows all of a round alike. */
 const REQUESTS = 600
 const CONNECTIONS = 32
 
@@ -42,81 +44,128 @@ export interface Load {
   readonly requests: readonly (readonly [body: string, stamp: string])[]
 }
 
-/** Runs both in turns and prints their medians. */
+/** Runs them all in turns and prints their medians. */
 export async function run(): Promise<void> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'quorate-bench-'))
-  const service = await createService({ dataDir })
   const loader = fork(new URL('./submit-load.ts', import.meta.url))
-  const verifying = await startFloor()
-  const rows = openRows(dataDir)
-  const durable = await startFloor(rows.keep)
+  const closers: (() => unknown)[] = [() => loader.kill()]
   try {
-    const { organizationId, apiPrivateKey } = service.bootstrap
-    const root = createApiKeyStamper({ privateKey: apiPrivateKey! })
-    const key = generateP256KeyPair()
-    const user = createApiKeyStamper({ privateKey: new Secret(key.privateKey) })
-    let bodies = 0
-    const bodyOf = (type: ActivityType, parameters: object) =>
-      JSON.stringify({ type, timestampMs: String(Date.now() + (bodies++ % 100_000)), organizationId, parameters })
-    const send = async (type: ActivityType, parameters: object) => {
-      const body = bodyOf(type, parameters)
-      const { name, value } = await root.stamp(encodeUtf8(body))
-      const response = await fetch(`${service.url}${activities[type].path}`, {
-        method: 'POST',
-        body,
-        headers: { [name]: value },
-      })
-      const { activity } = (await response.json()) as { activity: { result: Record<string, never> } }
-      return activity.result
+    const stages = [await openStage('SQLite')]
+    closers.push(() => stages[0]!.close())
+    if (findPostgres() !== undefined) {
+      const postgres = await startPostgres({ isDurable: true })
+      closers.push(() => postgres.close())
+      stages.push(await openStage('PostgreSQL', await postgres.create(), await postgres.create()))
+      closers.push(() => stages[1]!.close())
     }
-    const { createUsersResult } = (await send('ACTIVITY_TYPE_CREATE_USERS_V3', {
-      users: [
-        { userName: 'ann', apiKeys: [{ apiKeyName: 'k', publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }] },
-      ],
-    })) as unknown as { createUsersResult: { userIds: string[] } }
-    const userId = createUsersResult.userIds[0]!
-    await send('ACTIVITY_TYPE_CREATE_POLICIES', { policies: policiesFor(userId) })
-
-    // What is executed is a small write: the name that the user has.
-    const type = 'ACTIVITY_TYPE_UPDATE_USER_NAME'
-    const { path } = activities[type]
-    const rates: Rates = { verifying: [], durable: [], service: [] }
+    const verifying = await startFloor()
+    closers.push(() => verifying.close())
+    const answers = new Map<string, Rate[]>()
     for (let round = 1 - WARM_UP; round <= ROUNDS; round++) {
-      const requests: [string, string][] = []
-      for (let i = 0; i < REQUESTS; i++) {
-        const body = bodyOf(type, { userId, userName: `ann ${round} ${i}` })
-        requests.push([body, (await user.stamp(encodeUtf8(body))).value])
-      }
-      for (const [name, url] of [
-        ['verifying', verifying.url],
-        ['durable', durable.url],
-        ['service', service.url],
-      ] as const) {
-        const rate = await measure(loader, { url, path, connections: CONNECTIONS, requests })
-        if (round > 0) rates[name].push(rate)
+      for (const stage of stages) {
+        const requests = await stage.requestsOf(round)
+        for (const { name, url } of [
+          ...(stage === stages[0] ? [{ name: ALONE, url: verifying.url }] : []),
+          ...stage.served,
+        ]) {
+          const rate = await measure(loader, { url, path: PATH, connections: CONNECTIONS, requests })
+          if (round > 0) answers.set(name, [...(answers.get(name) ?? []), rate])
+        }
       }
     }
     console.log(
       `${POLICIES} policies, ${CONNECTIONS} connections, medians of ${ROUNDS} rounds in turns; aim ${AIM} of one durable row, by CPU`,
     )
-    print('requests a second, load generator on the same cores', rates, ({ perSecond }) => perSecond)
-    print('requests a second of CPU time of the serving process', rates, ({ perCpuSecond }) => perCpuSecond)
+    for (const [title, of] of [
+      ['requests a second, load generator on the same cores', ({ perSecond }: Rate) => perSecond],
+      [
+        'requests a second of CPU time of the serving process, without that of PostgreSQL',
+        ({ perCpuSecond }: Rate) => perCpuSecond,
+      ],
+    ] as const)
+      for (const stage of stages) print(`${title}, ${stage.store}`, { answers, stage, of })
+    for (const { served } of stages) printTimes(served[1].name, answers.get(served[1].name)!)
   } finally {
-    loader.kill()
-    await verifying.close()
-    await durable.close()
-    await rows.close()
-    await service.close()
-    rmSync(dataDir, { recursive: true, force: true })
+    for (const close of closers.reverse()) await close()
   }
 }
 
-/** What one contender took, by round. */
-type Rates = Record<'verifying' | 'durable' | 'service', Rate[]>
+const ALONE = 'Fastify and asynchronous verify alone'
+
+// What is executed is a small write: the name that the user has.
+const TYPE = 'ACTIVITY_TYPE_UPDATE_USER_NAME'
+const PATH = activities[TYPE].path
+
+interface Served {
+  readonly name: string
+  readonly url: string
+}
+
+/** A service on one store, and the floor that keeps a row there. */
+interface Stage {
+  readonly store: string
+  readonly served: readonly [floor: Served, service: Served]
+  /** The bodies and stamps of a round. */
+  requestsOf(round: number): Promise<[string, string][]>
+  close(): Promise<void>
+}
+
+async function openStage(store: string, url?: Secret, floorUrl?: Secret): Promise<Stage> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'quorate-bench-'))
+  const service = await createService({ dataDir, ...(url && { database: { url } }) })
+  const rows = await openRows(dataDir, floorUrl)
+  const floor = await startFloor(rows.keep)
+  const { organizationId, apiPrivateKey } = service.bootstrap
+  const root = createApiKeyStamper({ privateKey: apiPrivateKey! })
+  const key = generateP256KeyPair()
+  const user = createApiKeyStamper({ privateKey: new Secret(key.privateKey) })
+  let bodies = 0
+  const bodyOf = (type: ActivityType, parameters: object) =>
+    JSON.stringify({ type, timestampMs: String(Date.now() + (bodies++ % 100_000)), organizationId, parameters })
+  const send = async (type: ActivityType, parameters: object) => {
+    const body = bodyOf(type, parameters)
+    const { name, value } = await root.stamp(encodeUtf8(body))
+    const response = await fetch(`${service.url}${activities[type].path}`, {
+      method: 'POST',
+      body,
+      headers: { [name]: value },
+    })
+    const { activity } = (await response.json()) as { activity: { result: Record<string, never> } }
+    return activity.result
+  }
+  const { createUsersResult } = (await send('ACTIVITY_TYPE_CREATE_USERS_V3', {
+    users: [
+      { userName: 'ann', apiKeys: [{ apiKeyName: 'k', publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }] },
+    ],
+  })) as unknown as { createUsersResult: { userIds: string[] } }
+  const userId = createUsersResult.userIds[0]!
+  await send('ACTIVITY_TYPE_CREATE_POLICIES', { policies: policiesFor(userId) })
+  return {
+    store,
+    served: [
+      { name: `the same and one durable row, ${store}`, url: floor.url },
+      { name: `stamp, 100 policies, durable commit, ${store}`, url: service.url },
+    ],
+    async requestsOf(round) {
+      const requests: [string, string][] = []
+      for (let i = 0; i < REQUESTS; i++) {
+        const body = bodyOf(TYPE, { userId, userName: `ann ${round} ${i}` })
+        requests.push([body, (await user.stamp(encodeUtf8(body))).value])
+      }
+      return requests
+    },
+    async close() {
+      await floor.close()
+      await rows.close()
+      await service.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
 
 /** Rows in the service's own store: the bytes of a request under their digest, as little as a service can keep of it. */
-function openRows(dataDir: string) {
-  const database = openDatabase(join(dataDir, 'floor.db'), { now: Date.now() })
+async function openRows(dataDir: string, url?: Secret) {
+  const now = Date.now()
+  const database = url ? await openPostgres({ url }, { now }) : openDatabase(join(dataDir, 'floor.db'), { now })
   const insert = prepare((tx, row: { name: string; value: string }) => tx.insertInto('settings').values(row))
   const keep = (body: Buffer) =>
     database.write(async (tx) => insert(tx, { name: hash('sha256', body), value: body.toString() }))
@@ -184,34 +233,53 @@ function policiesFor(userId: string): object[] {
 interface Rate {
   readonly perSecond: number
   readonly perCpuSecond: number
+  /** Of each request, in ms. */
+  readonly times: readonly number[]
 }
 
 async function measure(loader: ChildProcess, load: Load): Promise<Rate> {
   const before = process.cpuUsage()
   loader.send(load)
-  const [answer] = (await once(loader, 'message')) as [{ ms: number; refused: number }]
+  const [answer] = (await once(loader, 'message')) as [{ ms: number; refused: number; times: number[] }]
   if (answer.refused > 0) throw new Error(`${answer.refused} of ${load.requests.length} were refused`)
   const { user, system } = process.cpuUsage(before)
   const { length } = load.requests
-  return { perSecond: length / (answer.ms / 1000), perCpuSecond: length / ((user + system) / 1e6) }
+  return {
+    perSecond: length / (answer.ms / 1000),
+    perCpuSecond: length / ((user + system) / 1e6),
+    times: answer.times,
+  }
 }
 
-function print(title: string, rates: Rates, of: (rate: Rate) => number) {
-  const [verifying, durable, service] = [rates.verifying, rates.durable, rates.service].map((some) =>
-    median(some.map(of)),
-  ) as [number, number, number]
-  const line = (name: string, rate: number) => {
-    const ratios = [rate / durable, rate / verifying].map((ratio) => ratio.toFixed(3).padStart(7)).join('')
-    console.log(`  ${name.padEnd(44)}${Math.round(rate).toLocaleString('en-US').padStart(8)}/s${ratios}`)
+function print(
+  title: string,
+  { answers, stage, of }: { answers: ReadonlyMap<string, Rate[]>; stage: Stage; of: (rate: Rate) => number },
+) {
+  const [floor, service] = stage.served
+  const rateOf = (name: string) => median(answers.get(name)!.map(of))
+  const line = (name: string) => {
+    const rate = rateOf(name)
+    const ratios = [rate / rateOf(floor.name), rate / rateOf(ALONE)]
+      .map((ratio) => ratio.toFixed(3).padStart(7))
+      .join('')
+    console.log(`  ${name.padEnd(52)}${Math.round(rate).toLocaleString('en-US').padStart(8)}/s${ratios}`)
   }
   console.log(`\n${title}; of the floor with a row, of that without`)
-  line('Fastify and asynchronous verify alone', verifying)
-  line('the same and one durable row', durable)
-  line('stamp, 100 policies, durable commit', service)
-  // Each round by itself: what slows the machine slows all three.
-  const each = rates.service.map((rate, round) => of(rate) / of(rates.durable[round]!)).sort((a, b) => a - b)
+  for (const name of [ALONE, floor.name, service.name]) line(name)
+  // Each round by itself: what slows the machine slows all of them.
+  const each = answers
+    .get(service.name)!
+    .map((rate, round) => of(rate) / of(answers.get(floor.name)![round]!))
+    .sort((a, b) => a - b)
   const quartiles = [1, 2, 3].map((quarter) => each[Math.floor((each.length * quarter) / 4)]!.toFixed(3))
   console.log(`  by round, of the floor with a row, in quartiles: ${quartiles.join(' ')}`)
+}
+
+/** How long an answer takes, with all connections busy. */
+function printTimes(name: string, rates: readonly Rate[]) {
+  const times = rates.flatMap(({ times }) => times).sort((a, b) => a - b)
+  const at = (share: number) => `${times[Math.floor(times.length * share)]!.toFixed(1)} ms`
+  console.log(`\n${name}: p50 ${at(0.5)}, p99 ${at(0.99)}`)
 }
 
 function median(values: readonly number[]): number {
