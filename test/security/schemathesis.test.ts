@@ -8,6 +8,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runs } from '../runs.ts'
 import { readClient, type ServingProcess, startProcess } from '../service/process.ts'
 
 const VENV = 'quorate/schemathesis-4.32.5'
@@ -21,6 +22,9 @@ const CHECKS = [
   'response_headers_conformance',
   'response_schema_conformance',
 ]
+
+/** However many requests there were. */
+const MOST_MEMORY_MB = 600
 
 /** What is described, by whom, and what is known of it that the description does not say. */
 const DESCRIBED = [
@@ -50,13 +54,13 @@ describe.skipIf(!existsSync(tool))('schemathesis', () => {
 
   test.each(DESCRIBED)(
     'schemathesis: every answer of $what is as its served description says',
-    { timeout: 300_000 },
+    { timeout: runs(300_000) },
     async ({ what, hooks, operations, statuses: wanted }) => {
       const bootstrap = JSON.parse(readFileSync(join(dataDir, 'bootstrap.json'), 'utf8')) as Record<string, string>
       const url = hooks === 'hooks' ? service.url : bootstrap['authProxyUrl']!
       const report = join(dataDir, `${hooks}.ndjson`)
       const bounds = [
-        ...['--phases', 'fuzzing', '--max-examples', '4', '--seed', '11'],
+        ...['--phases', 'fuzzing', '--max-examples', String(runs(4)), '--seed', '11'],
         ...['--no-shrink', '--continue-on-failure'],
       ]
       const generation = ['--generation-with-security-parameters', 'false', '--generation-database', 'none']
@@ -80,7 +84,7 @@ describe.skipIf(!existsSync(tool))('schemathesis', () => {
             QUORATE_BASE_URL: service.url,
             QUORATE_BOOTSTRAP: join(dataDir, 'bootstrap.json'),
           },
-          maxBuffer: 64 * 1024 * 1024,
+          maxBuffer: runs(64 * 1024 * 1024),
         },
       ).catch((error: { stdout: string; stderr: string }) => {
         throw new Error(`${error.stdout}\n${error.stderr}`)
@@ -99,7 +103,12 @@ describe.skipIf(!existsSync(tool))('schemathesis', () => {
         for (const { response } of Object.values(recorder.interactions))
           statuses.set(response?.status_code ?? 0, (statuses.get(response?.status_code ?? 0) ?? 0) + 1)
       const figures = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}=${count}`)
-      process.stdout.write(`schemathesis of ${what}: operations=${scenarios.length} ${figures.join(' ')}\n`)
+      const requests = [...statuses.values()].reduce((sum, count) => sum + count, 0)
+      const memory = memoryOf(service.pid)
+      process.stdout.write(
+        `schemathesis of ${what}: operations=${scenarios.length} requests=${requests} ${figures.join(' ')} memory=${memory} MB\n`,
+      )
+      expect(memory).toBeLessThan(MOST_MEMORY_MB)
       expect(scenarios.length, stdout).toBeGreaterThan(operations)
       // It got past the door: good stamps, good bodies, and what must be refused.
       for (const status of wanted) expect(statuses.get(status) ?? 0, String(status)).toBeGreaterThan(0)
@@ -107,6 +116,13 @@ describe.skipIf(!existsSync(tool))('schemathesis', () => {
     },
   )
 })
+
+/** The resident memory of a process, in MB; 0 where the system does not say. */
+function memoryOf(pid: number): number {
+  const status = `/proc/${pid}/status`
+  if (!existsSync(status)) return 0
+  return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(status, 'utf8'))?.[1] ?? 0) / 1024)
+}
 
 interface Scenario {
   readonly status: string

@@ -42,8 +42,20 @@ describe('samples of tests', () => {
     mkdirSync(modules)
     symlinkSync(join(root, 'node_modules/@turnkey'), join(modules, '@turnkey'))
     symlinkSync(join(dirname(builtMain()), '../..'), join(modules, 'quorate'))
-    const { stdout } = await run(process.execPath, ['--test', '--test-reporter=tap', 'custody.test.ts'], place)
-    expect(stdout).toMatch(/^# pass 2$/m)
+    const timed = ['-c', 'TIMEFORMAT="spent %U %S"; time "$@"', 'bash', process.execPath]
+    let least = Number.POSITIVE_INFINITY
+    // Processor time, of the runner, the test and the service; a machine that others use makes more of it at times.
+    for (let tries = 0; tries < 3 && least >= 3; tries++) {
+      const { stdout, stderr } = await run(
+        'bash',
+        [...timed, '--test', '--test-reporter=tap', 'custody.test.ts'],
+        place,
+      )
+      expect(stdout).toMatch(/^# pass 2$/m)
+      const [, user, system] = /^spent ([\d.]+) ([\d.]+)$/m.exec(stderr)!
+      least = Math.min(least, Number(user) + Number(system))
+    }
+    expect(least).toBeLessThan(3)
   })
 
   test.skipIf(!has('python3', '-m', 'pytest', '--version'))('the fixture for pytest works', async () => {
