@@ -4,6 +4,13 @@
  * that it carries forward batch by batch; pure, and reads nothing live.
  */
 export { type ForecastInput, forecast } from './forecast.ts'
+export {
+  type IndirectPath,
+  type IndirectPowers,
+  type IndirectRow,
+  type IndirectStep,
+  indirectPowersOf,
+} from './indirect.ts'
 export { planWithForecast } from './plan-best.ts'
 export { POWERS, type PowerName } from './power-table.ts'
 export { type PowerLine, type PowerRow, powersOf, waysOf } from './powers.ts'

@@ -30,8 +30,12 @@ export interface Answers {
   readonly named: (sets: Coalitions) => Coalitions
 }
 
-export function createAnswers(organization: Organization, nowMs: number): Answers {
-  const people = votersOf(organization, nowMs)
+/** `people` are those who may vote; by default whoever has a credential. */
+export function createAnswers(
+  organization: Organization,
+  nowMs: number,
+  people: readonly Voter[] = votersOf(organization, nowMs),
+): Answers {
   const names = new Map(people.map(({ name, approver }) => [approver.id, name]))
   const byId = people.map((one): Voter => ({ ...one, name: one.approver.id }))
   const found = new Map<string, Coalitions | 'gave-up'>()

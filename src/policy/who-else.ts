@@ -9,6 +9,8 @@ export interface Voter {
   readonly name: string
   readonly approver: Approver
   readonly credentials?: readonly CredentialFacts[] | undefined
+  /** As whom policies may see them, where they can choose: one of these with each vote. @default `approver` alone */
+  readonly views?: readonly Approver[]
 }
 
 /** `nobody`: no set of these people suffices · `too-many`: there are too many to try them all. */
@@ -92,16 +94,16 @@ function classesOf(
   const userAnswers = answersTo(reads, 'approvers')
   const credentialAnswers = answersTo(reads, 'credentials')
   const classes = new Map<string, Elector<Ballot>[]>()
-  for (const { name, approver, credentials = [] } of people) {
+  for (const { name, approver, views = [approver], credentials = [] } of people) {
     const ways = new Map<string, Ballot>()
-    const given = credentials.length === 0 ? [undefined] : credentials
-    for (const credential of given) {
-      const key = credential === undefined ? '' : JSON.stringify(credentialAnswers(credential))
-      if (!ways.has(key)) ways.set(key, { approver, credential })
-    }
-    const sorted = [...ways].sort(([a], [b]) => (a < b ? -1 : 1))
-    const answers = [members.has(approver.id), userAnswers(approver), sorted.map(([key]) => key)]
-    const key = JSON.stringify(answers)
+    for (const view of views)
+      for (const credential of credentials[0] ? credentials : [undefined]) {
+        const key = JSON.stringify([userAnswers(view), credential && credentialAnswers(credential)])
+        // Of those that no policy can tell apart any one is kept.
+        ways.set(key, { approver: view, credential })
+      }
+    const sorted = [...ways].sort()
+    const key = JSON.stringify([members.has(approver.id), sorted.map(([key]) => key)])
     classes.set(key, [...(classes.get(key) ?? []), { name, ballots: sorted.map(([, ballot]) => ballot) }])
   }
   return [...classes.values()]
@@ -109,16 +111,16 @@ function classesOf(
 
 /** The properties of a user or credential that policies can tell apart. */
 function answersTo({ chains }: Reads, root: 'approvers' | 'credentials'): (one: object) => readonly unknown[] {
-  const asked = [...chains].filter(([chain]) => chain === root || chain.startsWith(`${root}.`))
-  const whole = asked.some(([chain]) => chain === root)
+  const asked = [...chains].filter(([chain]) => chain.startsWith(`${root}.`))
   return (one) => {
-    if (whole) return [one]
+    if (chains.has(root)) return [one]
     const fields = one as Readonly<Record<string, unknown>>
     return asked.map(([chain, use]) => answer(fields[chain.slice(root.length + 1)], use))
   }
 }
 
 function answer(value: unknown, use: Use): unknown {
-  if (Array.isArray(value)) return value.filter((one) => use === 'otherwise' || use.has(String(one)))
-  return use === 'otherwise' || use.has(String(value)) ? value : null
+  const isAsked = (one: unknown) => use === 'otherwise' || use.has(String(one))
+  if (Array.isArray(value)) return value.filter(isAsked)
+  return isAsked(value) ? value : null
 }

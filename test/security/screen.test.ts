@@ -478,6 +478,26 @@ const VIEWS: readonly View[] = [
           lines: [{ condition: 'x', unless: ['y'], policies: ['p'], ways: [{ sets: [['alice']] }] }],
         },
       ],
+      indirect: {
+        rows: [
+          {
+            power: 'send',
+            activities: ['T'],
+            over: ['wallet.hot'],
+            paths: [
+              {
+                people: ['bob'],
+                isConditional: true,
+                steps: [
+                  { activity: 'U', people: ['carol'], policies: ['q'], condition: 'z', unless: ['w'], gains: 'tags' },
+                ],
+              },
+            ],
+          },
+        ],
+        roots: [{ people: ['dave'], isConditional: false, steps: [] }],
+        limits: ['many'],
+      },
     },
     render: (report) => renderWhoCan(report, style),
   },

@@ -407,12 +407,21 @@ export const commands: readonly CommandRow[] = [
       power:
         'sign, send, export, import, policies, quorum, users, credentials, features, wallets or organizations (default: all)',
     },
-    options: [{ flags: '--wallet <name>', meaning: 'only over this wallet or private key' }],
+    options: [
+      { flags: '--wallet <name>', meaning: 'only over this wallet or private key' },
+      {
+        flags: '--indirect',
+        meaning: 'also who could get the power by changing tags, users, credentials or policies first',
+      },
+    ],
     example: 'quorate who-can sign --wallet treasury',
     help: {
       description:
-        'Reads the live organization and names the smallest sets of people who get each activity executed among themselves, with every credential and login that they have, in any order of their votes. What only a request can say is told as a condition. Powers are direct ones: that somebody could first change policies, tags, credentials or the quorum shows as that power. Submits nothing; a key that may read suffices. It exits with 6 where something is unknown.',
-      examples: [['quorate who-can --json', 'as data, with a digest of the state']],
+        'Reads the live organization and names the smallest sets of people who get each activity executed among themselves, with every credential and login that they have, in any order of their votes. What only a request can say is told as a condition. That somebody could first change policies, tags, credentials or the quorum shows as that power; `--indirect` follows such moves to the end, by a shortest way, and names who is as good as the root quorum. Submits nothing; a key that may read suffices. It exits with 6 where something is unknown.',
+      examples: [
+        ['quorate who-can --json', 'as data, with a digest of the state'],
+        ['quorate who-can sign --indirect', 'and who could get there by moves'],
+      ],
       exits: ['partial'],
       seeAlso: ['plan', 'policy explain', 'unmanaged'],
     },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { POWERS, type PowerName, powersOf, waysOf } from '../../analysis/index.ts'
+import { indirectPowersOf, POWERS, type PowerName, powersOf, waysOf } from '../../analysis/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import { reader } from '../../operations/index.ts'
@@ -17,13 +17,14 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
   const actual = await readActual(reader(place), { everything: true })
   const wallet = readWallet(actual, input.options['wallet'] as string | undefined)
   const nowMs = place.now()
-  const rows = powersOf(actual, { nowMs, ...(powers === undefined ? {} : { powers }) })
-    .map((row) => (wallet === undefined ? row : { ...row, over: row.over.filter((one) => one === wallet) }))
-    .filter(({ over }) => wallet === undefined || over.length > 0)
-    .map((row) => ({
-      ...row,
-      lines: row.lines.map(({ people: _, ...line }, index) => ({ ...line, ways: waysOf(row.lines[index]!) })),
-    }))
+  const asked = { nowMs, ...(powers === undefined ? {} : { powers }) }
+  const ofWallet = <Row extends { readonly over: readonly string[] }>(some: readonly Row[]): readonly Row[] =>
+    wallet === undefined ? some : some.flatMap((row) => (row.over.includes(wallet) ? [{ ...row, over: [wallet] }] : []))
+  const rows = ofWallet(powersOf(actual, asked)).map((row) => ({
+    ...row,
+    lines: row.lines.map(({ people: _, ...line }, index) => ({ ...line, ways: waysOf(row.lines[index]!) })),
+  }))
+  const indirect = input.options['indirect'] === true ? indirectPowersOf(actual, asked) : undefined
   const report: WhoCanView = {
     organization: { id: place.organizationId, name: actual.organizationName },
     at: new Date(nowMs).toISOString(),
@@ -31,10 +32,14 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
     // What is inside has powers of its own.
     unread: (actual.unread ?? []).filter((kind) => kind !== 'subOrganization'),
     rows,
+    ...(indirect ? { indirect: { ...indirect, rows: ofWallet(indirect.rows) } } : {}),
   }
   if (json) writeJson(io, report)
   else io.out(renderWhoCan(report, io.style))
-  const isUnknown = report.unread.length > 0 || rows.some(({ lines }) => lines.some(({ ways }) => ways === 'unknown'))
+  const isUnknown =
+    report.unread.length > 0 ||
+    (indirect?.limits.length ?? 0) > 0 ||
+    rows.some(({ lines }) => lines.some(({ ways }) => ways === 'unknown'))
   return isUnknown ? EXIT.partial : EXIT.done
 }
 

@@ -1,4 +1,4 @@
-import type { PowerLine, PowerRow } from '../../analysis/index.ts'
+import type { IndirectPath, IndirectPowers, PowerLine, PowerRow } from '../../analysis/index.ts'
 import { type Ways, waysText } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
@@ -18,6 +18,8 @@ export interface WhoCanView {
   /** Kinds that the key in use may not read, so that what they would add is unknown. */
   readonly unread: readonly string[]
   readonly rows: readonly (Omit<PowerRow, 'lines'> & { readonly lines: readonly WhoCanLine[] })[]
+  /** Who could get these powers by moves; absent unless it was asked. */
+  readonly indirect?: IndirectPowers
 }
 
 /** A paragraph a power: over what, by which activities, and who, by which policies. */
@@ -26,14 +28,52 @@ export const renderWhoCan = view((report: WhoCanView, style: Style): string => {
   const head = `${style.strong(organization.name)} ${style.dim(`${organization.id} at ${at}, state ${stateDigest}`)}\n`
   const missing =
     unread.length === 0 ? '' : `${style.warning(`not read, so that more may be possible: ${unread.join(', ')}`)}\n`
-  if (rows.length === 0) return `${head}${missing}nobody has any of these powers\n`
-  return `${head}${missing}${rows.map((row) => paragraph(row, style)).join('')}`
+  const direct =
+    rows.length === 0 ? 'nobody has any of these powers\n' : rows.map((row) => paragraph(row, style)).join('')
+  return `${head}${missing}${direct}${report.indirect ? indirectText(report.indirect, style) : ''}`
 })
+
+function indirectText({ rows, roots, limits }: IndirectPowers, style: Style): string {
+  const groups = [
+    ...(roots.length === 0
+      ? []
+      : [{ head: style.strong('as good as the root quorum, by moves'), under: '', paths: roots }]),
+    ...rows.map(({ power, over, activities, paths }) => ({
+      head: [`${style.strong(`${power}, by moves`)}`, ...(over.length === 0 ? [] : [over.join(', ')])].join('  '),
+      under: typesText(activities, style),
+      paths,
+    })),
+  ]
+  const told = groups.map(
+    ({ head, under, paths }) => `\n${head}\n${under}${paths.map((one) => pathText(one, style)).join('')}`,
+  )
+  const none = groups.length === 0 ? '\nnobody gets more of these powers by moves\n' : ''
+  const more = limits.length === 0 ? '' : `\n${style.warning(`more may be possible: ${limits.join('; ')}`)}\n`
+  return `${told.join('')}${none}${more}`
+}
+
+function pathText({ people, isConditional, steps }: IndirectPath, style: Style): string {
+  const who = people.length === 0 ? 'anybody' : people.join(' and ')
+  const lines = steps.map(({ activity, people: voters, policies, condition, unless = [], gains }, index) => {
+    const by = policies.length === 0 ? 'by right' : `by ${policies.join(', ')}`
+    const told = [
+      `    ${index + 1}. ${activity.replace('ACTIVITY_TYPE_', '')}: ${voters.join(' and ')}${style.dim(`  ${by}`)}\n`,
+      ...(condition === undefined ? [] : [`       under condition: ${condition}\n`]),
+      ...unless.map((one) => `       unless a policy denies: ${one}\n`),
+      ...(gains === undefined ? [] : [`       ${gains}\n`]),
+    ]
+    return told.join('')
+  })
+  return `  ${who}${isConditional ? style.warning(', perhaps') : ''}\n${lines.join('')}`
+}
+
+function typesText(activities: readonly string[], style: Style): string {
+  return `${style.dim(`  ${activities.map((one) => one.replace('ACTIVITY_TYPE_', '')).join(', ')}`)}\n`
+}
 
 function paragraph({ power, over, activities, lines }: WhoCanView['rows'][number], style: Style): string {
   const head = [style.strong(power), ...(over.length === 0 ? [] : [over.join(', ')])].join('  ')
-  const types = style.dim(`  ${activities.map((one) => one.replace('ACTIVITY_TYPE_', '')).join(', ')}`)
-  return `\n${head}\n${types}\n${lines.map((one) => lineText(one, style)).join('')}`
+  return `\n${head}\n${typesText(activities, style)}${lines.map((one) => lineText(one, style)).join('')}`
 }
 
 function lineText({ condition, unless = [], policies, ways }: WhoCanLine, style: Style): string {
