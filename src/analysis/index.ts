@@ -13,5 +13,5 @@ export {
 } from './indirect.ts'
 export { planWithForecast } from './plan-best.ts'
 export { POWERS, type PowerName } from './power-table.ts'
-export { type PowerLine, type PowerRow, powersOf, waysOf } from './powers.ts'
+export { lineWith, type PowerLine, type PowerRow, powersOf, waysOf } from './powers.ts'
 export { type Review, reviewOf, type Standing } from './review.ts'

@@ -39,6 +39,18 @@ export function waysOf({ people }: PowerLine): readonly SetsOfPeople[] | 'unknow
   return people === 'unknown' ? people : writeOut(people)
 }
 
+/** The sets that somebody is in, of the same people or fewer classes; undefined where there is none. */
+export function lineWith(line: PowerLine, name: string): PowerLine | undefined {
+  if (line.people === 'unknown') return line
+  const { classes, found } = line.people
+  const of = classes.findIndex((names) => names.includes(name))
+  const sets = found.filter((counts) => (counts[of] ?? 0) > 0)
+  if (sets.length === 0) return undefined
+  const others = classes.map((names, index) => (index === of ? names.filter((one) => one !== name) : names))
+  const chosen = sets.map((counts) => [...counts.map((count, index) => (index === of ? count - 1 : count)), 1])
+  return { ...line, people: { classes: [...others, [name]], found: chosen } }
+}
+
 /** Answers for an organization as it was read, at a moment in milliseconds since the epoch. */
 export function powersOf(
   actual: Actual,

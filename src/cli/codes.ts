@@ -109,6 +109,10 @@ export const cliCodes = {
     summary: 'what is asked of `quorate who-can` is none of the powers that it knows',
     solve: 'name one that the message lists, or none to see all; nothing was submitted',
   },
+  'cli/unknown-user': {
+    summary: 'no user has this name, or several have',
+    solve: 'give the name, address or id of a user; nothing was submitted',
+  },
   'cli/unknown-wallet': {
     summary: 'no wallet or private key has this name, or several have',
     solve: 'give its name, address or id as `quorate who-can` lists them; nothing was submitted',

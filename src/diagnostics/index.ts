@@ -4,6 +4,7 @@
  * to do next. Callers match `code`, never text. Each room keeps its codes in a `codes.ts` of its own.
  */
 export { type CodeRow, type Codes, EXIT, type ExitCode } from './codes.ts'
+export { csvLine } from './csv.ts'
 export { type Diagnostic, diagnostic, hasErrors, type Related, type Severity, sortDiagnostics } from './diagnostic.ts'
 export { QuorateError, type QuorateErrorOptions, toErrorJson } from './error.ts'
 export { findKeyMaterial, keyPlaces, placeInWords, withoutKeyMaterial, withoutKeys } from './key-material.ts'

@@ -1,6 +1,6 @@
 /** The report of a batch, row by row; as JSON and as CSV of the same values. */
 import type { RowStand, SendBatch, SendBatchProgress } from '../../activities/index.ts'
-import { EXIT, type ExitCode, printable } from '../diagnostics/index.ts'
+import { csvLine, EXIT, type ExitCode } from '../diagnostics/index.ts'
 import { exitOfStates, type KnownOfSend, type SendState, stateOf } from './states.ts'
 
 export interface BatchReport {
@@ -94,17 +94,9 @@ const COLUMNS = [
   'activityId',
 ] as const
 
-/** RFC 4180. */
+/** One line for each row, after the names of the columns. */
 export function toReportCsv({ rows }: Pick<BatchReport, 'rows'>): string {
-  const lines = rows.map((row) => COLUMNS.map((name) => quoted(String(row[name] ?? ''))).join(','))
-  return [COLUMNS.join(','), ...lines].map((line) => `${line}\r\n`).join('')
-}
-
-/** A spreadsheet takes what begins like a formula for one, and runs it: a mark before it makes it text (OWASP, CSV injection). */
-function quoted(text: string): string {
-  const shown = printable(text)
-  const inert = /^\s*[=+\-@＝＋－＠]/.test(shown) ? `'${shown}` : shown
-  return /[",;]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
+  return [COLUMNS, ...rows.map((row) => COLUMNS.map((name) => String(row[name] ?? '')))].map(csvLine).join('')
 }
 
 /** Done when all are in the chain; partial when one never will be; otherwise something is waited for. */

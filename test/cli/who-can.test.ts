@@ -70,6 +70,17 @@ test('who-can: powers of the live organization with a key that may only read; no
   expect(cold.stdout).not.toContain('bob')
   expect(cold.stdout).toContain(stateDigest)
 
+  const mine = await quorateShared(['who-can', 'sign', 'quorum', '--user', 'bob', '--csv'], { env })
+  expect(mine.stdout.split('\r\n')).toEqual([
+    'power,over,activities,people,condition,unless,policies,steps,at,state',
+    expect.stringMatching(
+      /^sign,wallet\.hot,"ACTIVITY_TYPE_SIGN_TRANSACTION \(TRANSACTION_TYPE_ETHEREUM\); [^"]*",bob,eth\.tx\.value < 1000,,small payments,,20[^,]*,sha256:/,
+    ),
+    '',
+  ])
+  const stranger = await quorateShared(['who-can', '--user', 'mallory'], { env })
+  expect(stranger.stderr).toContain('error cli/unknown-user: there is no user `mallory`')
+
   const wrong = await quorateShared(['who-can', 'fly'], { env })
   expect([wrong.exit, wrong.stderr]).toEqual([
     1,

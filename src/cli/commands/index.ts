@@ -413,6 +413,8 @@ export const commands: readonly CommandRow[] = [
         flags: '--indirect',
         meaning: 'also who could get the power by changing tags, users, credentials or policies first',
       },
+      { flags: '--user <name>', meaning: 'only sets of people that this user is in' },
+      { flags: '--csv', meaning: 'print it as CSV' },
     ],
     example: 'quorate who-can sign --wallet treasury',
     help: {

@@ -1,13 +1,25 @@
 import { createHash } from 'node:crypto'
-import { indirectPowersOf, POWERS, type PowerName, powersOf, waysOf } from '../../analysis/index.ts'
+import {
+  type IndirectPath,
+  indirectPowersOf,
+  lineWith,
+  POWERS,
+  type PowerName,
+  type PowerRow,
+  powersOf,
+  waysOf,
+} from '../../analysis/index.ts'
+import { usersByName } from '../../authority/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import { reader } from '../../operations/index.ts'
 import type { Actual } from '../../resources/index.ts'
+import { organizationOf } from '../../resources/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { renderWhoCan, type WhoCanView } from '../views/who-can.ts'
+import { renderWhoCanCsv } from '../views/who-can-table.ts'
 
 /** Says who has which power in the live organization. Submits nothing: its client has no way to. */
 export async function whoCan(input: CommandInput): Promise<ExitCode> {
@@ -20,11 +32,11 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
   const asked = { nowMs, ...(powers === undefined ? {} : { powers }) }
   const ofWallet = <Row extends { readonly over: readonly string[] }>(some: readonly Row[]): readonly Row[] =>
     wallet === undefined ? some : some.flatMap((row) => (row.over.includes(wallet) ? [{ ...row, over: [wallet] }] : []))
-  const rows = ofWallet(powersOf(actual, asked)).map((row) => ({
-    ...row,
-    lines: row.lines.map(({ people: _, ...line }, index) => ({ ...line, ways: waysOf(row.lines[index]!) })),
-  }))
+  const user = readUser(actual, input.options['user'] as string | undefined)
+  const rows = ofWallet(powersOf(actual, asked)).flatMap((row) => withWays(row, user))
   const indirect = input.options['indirect'] === true ? indirectPowersOf(actual, asked) : undefined
+  const ofUser = (paths: readonly IndirectPath[]) =>
+    paths.filter(({ people }) => user === undefined || people.includes(user))
   const report: WhoCanView = {
     organization: { id: place.organizationId, name: actual.organizationName },
     at: new Date(nowMs).toISOString(),
@@ -32,15 +44,53 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
     // What is inside has powers of its own.
     unread: (actual.unread ?? []).filter((kind) => kind !== 'subOrganization'),
     rows,
-    ...(indirect ? { indirect: { ...indirect, rows: ofWallet(indirect.rows) } } : {}),
+    ...(indirect
+      ? {
+          indirect: {
+            rows: ofWallet(indirect.rows).flatMap((row) => {
+              const paths = ofUser(row.paths)
+              return paths.length === 0 ? [] : [{ ...row, paths }]
+            }),
+            roots: ofUser(indirect.roots),
+            limits: indirect.limits,
+          },
+        }
+      : {}),
   }
   if (json) writeJson(io, report)
+  else if (input.options['csv'] === true) io.out(renderWhoCanCsv(report))
   else io.out(renderWhoCan(report, io.style))
   const isUnknown =
     report.unread.length > 0 ||
     (indirect?.limits.length ?? 0) > 0 ||
     rows.some(({ lines }) => lines.some(({ ways }) => ways === 'unknown'))
   return isUnknown ? EXIT.partial : EXIT.done
+}
+
+/** A row with its sets written out, of those with a user where one is asked for; none where the user is in no set. */
+function withWays(row: PowerRow, user: string | undefined): readonly WhoCanView['rows'][number][] {
+  const lines = row.lines.flatMap((line) => (user === undefined ? line : (lineWith(line, user) ?? [])))
+  if (lines.length === 0) return []
+  return [{ ...row, lines: lines.map(({ people, ...line }) => ({ ...line, ways: waysOf({ ...line, people }) })) }]
+}
+
+/** The name by which answers call a user, by name, address or id. */
+function readUser(actual: Actual, name: string | undefined): string | undefined {
+  if (name === undefined) return undefined
+  const users = usersByName(organizationOf(actual.resources).users)
+  const address = new Map(actual.resources.map((one) => [one.id, one.address]))
+  const found = Object.entries(users).filter(
+    ([called, user]) => called === name || user.name === name || user.id === name || address.get(user.id) === name,
+  )
+  if (found.length === 1) return found[0]![0]
+  throw new QuorateError(
+    'cli/unknown-user',
+    `there ${found.length === 0 ? 'is no user' : 'are several users'} \`${name}\``,
+    {
+      facts: { known: Object.keys(users).slice(0, 20).join(', '), submitted: 'nothing' },
+      next: 'give the name, address or id of a user',
+    },
+  )
 }
 
 function readPower(text: string): PowerName {
