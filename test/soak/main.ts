@@ -26,6 +26,7 @@ import { killWorkers } from '../reliability/worker-kills.ts'
 import { openStrangers, strangers } from '../security/strangers.ts'
 import { FAIL_POINTS } from '../service/tamper.ts'
 import { timeContacts } from './contact-timing.ts'
+import { containFleet } from './incident-fleet.ts'
 import { soakInputs } from './inputs.ts'
 
 interface Part {
@@ -45,6 +46,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'inputs of the policy language and of transactions that nobody wrote',
     count: 1_000_000,
     run: (count, seed) => soakInputs({ count, seed }),
+  },
+  incident: {
+    what: 'sub-organizations in which a leaked key is cut off, at 60 requests a second',
+    count: 500,
+    run: async (count) => console.log(line(await containFleet({ count }))),
   },
   authority: {
     what: 'organizations in which everybody who tells who may decide is asked, and the people vote',

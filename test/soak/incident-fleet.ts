@@ -1,0 +1,112 @@
+/** How long a leaked key takes to be cut off in many sub-organizations, and whether the rate is kept meanwhile. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { environmentOf, keyFile } from '../cli/harness.ts'
+import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
+
+/** The highest published rate (docs/protocol/limits.md#requests-a-second). */
+const PER_SECOND = 60
+
+const apiKey = (apiKeyName: string, publicKey: string) => ({ apiKeyName, publicKey, curveType: 'API_KEY_CURVE_P256' })
+const member = (userName: string, ...publicKeys: readonly string[]) => ({
+  userName,
+  apiKeys: publicKeys.map((one, index) => apiKey(`key ${index}`, one)),
+  authenticators: [],
+  oauthProviders: [],
+})
+
+/** Registers one key in so many sub-organizations, each with somebody else who may delete it, and contains it. */
+export async function containFleet({ count }: { readonly count: number }) {
+  const folder = mkdtempSync(join(tmpdir(), 'quorate-fleet-'))
+  const service = await startTestService()
+  const door = await watchRequests(service)
+  try {
+    const keys = join(folder, 'keys')
+    mkdirSync(keys)
+    const { client } = await createTestUser(service, 'ci-bot')
+    for (let at = 0; at < count; at++) {
+      const ops = generateP256KeyPair()
+      await service.root.submit('ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7', {
+        subOrganizationName: `c${at}`,
+        rootUsers: [member('ops', ops.publicKey), member('ci', client.publicKey, generateP256KeyPair().publicKey)],
+        rootQuorumThreshold: 1,
+      })
+      keyFile(keys, `c${at}`, ops.privateKey)
+    }
+    const rate = { QUORATE_BASE_URL: door.url, QUORATE_REQUESTS_PER_SECOND: String(PER_SECOND) }
+    const env = environmentOf(service, folder, service.root.privateKey, rate)
+    const { organizations } = await contain(client.publicKey, { keys, env })
+    const { seen } = door
+    const submits = seen.filter(({ path }) => path.includes('/submit/'))
+    const [first, last] = [submits[0]!.at, submits.at(-1)!.at]
+    const seconds = (ms: number) => (ms / 1000).toFixed(1)
+    return {
+      count,
+      findSeconds: seconds(first - seen[0]!.at),
+      containSeconds: seconds(last - first),
+      wholeSeconds: seconds(seen.at(-1)!.at - seen[0]!.at),
+      requests: seen.length,
+      mostInASecond: mostInASecond(seen.map(({ at }) => at)),
+      left: organizations.slice(1).filter(({ proof }) => proof !== 'not registered').length,
+    }
+  } finally {
+    await door.close()
+    await service.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs the command, and gives its JSON. Exit 6 is no fault: in the organization itself the key is its user's last. */
+function contain(
+  publicKey: string,
+  { keys, env }: { readonly keys: string; readonly env: Readonly<Record<string, string>> },
+): Promise<{ readonly organizations: readonly { readonly proof: string }[] }> {
+  const main = join(import.meta.dirname, '../../src/cli/main.ts')
+  const args = ['incident', 'key', publicKey, '--contain', '--yes', '--json', '--sub-organization-keys', keys]
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], CI: 'true', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (part) => {
+    text += part
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (exit) => (exit === 6 ? resolve(JSON.parse(text)) : reject(new Error(`exit ${exit}: ${text}`))))
+  })
+}
+
+/** Passes requests on, and notes when each came. */
+async function watchRequests(service: TestService) {
+  const seen: { readonly at: number; readonly path: string }[] = []
+  const { hostname, port } = new URL(service.url)
+  const server = createServer((incoming, outgoing) => {
+    const { url: path = '', method, headers } = incoming
+    seen.push({ at: performance.now(), path })
+    const onward = request({ hostname, port, path, method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(outgoing)
+    })
+    onward.on('error', () => outgoing.destroy())
+    incoming.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = () => new Promise<unknown>((resolve) => server.close(resolve))
+  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
+}
+
+/** Most that came in any second; a machine under load may deliver a few late, and then close together. */
+function mostInASecond(times: readonly number[]): number {
+  let [most, from] = [0, 0]
+  for (const [to, at] of times.entries()) {
+    while (at - times[from]! > 1000) from++
+    most = Math.max(most, to - from + 1)
+  }
+  return most
+}
