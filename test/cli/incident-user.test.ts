@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { createTestUser, Refused, startTestService } from '../service/harness.ts'
 import { countActivities, environmentOf, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
+import { scene } from './scene.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -113,4 +115,20 @@ test('incident user: whoever works with the key in use, is unknown, or without w
   const alone = await contain('ann')
   expect([alone.exit, alone.stderr]).toEqual([4, expect.stringContaining('root quorum has 0 of 1')])
   expect(await countActivities(service)).toBe(before + 1)
+})
+
+test('incident user: the reconciler of the organization is paused, with the reason; an organization that is not watched has none', async () => {
+  const place = await scene({ more: { QUORATE_PAYLOAD_KEY: TEST_PAYLOAD_KEY } })
+  const { userId } = await createTestUser(place.service, 'ann')
+  const contain = ['incident', 'user', 'ann', '--contain', '--yes', '--json']
+  const unwatched = await quorate(contain, { ...place, cwd: place.folder })
+  expect([unwatched.exit, ownCuts(unwatched.stdout)]).toEqual([0, ['done deny whatever ann approves']])
+  const text = `organization: acme\nid: ${place.service.organizationId}\ntags: { treasury: {} }\n`
+  const defs = writeFiles(join(place.folder, 'defs'), { 'acme.yaml': text })
+  const added = await quorate(['watch', 'add', defs, '--every', '1h'], { ...place, cwd: place.folder })
+  expect(added.exit, added.stderr).toBe(0)
+  const cut = await quorate(contain, { ...place, cwd: place.folder })
+  expect([cut.exit, ownCuts(cut.stdout)]).toEqual([0, ['done deny whatever ann approves', 'done hold the reconciler']])
+  const { stdout } = await quorate(['watch', 'list', '--json'], place)
+  expect(JSON.parse(stdout).watches[0].paused).toBe(`incident: user ${userId}`)
 })
