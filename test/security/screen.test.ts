@@ -22,7 +22,8 @@ import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cl
 import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
 import { renderWatch } from '../../src/cli/views/watch.ts'
 import { renderDeliveries, renderEvent } from '../../src/cli/views/webhooks.ts'
-import { renderWhoCan } from '../../src/cli/views/who-can.ts'
+import { renderWhoCan, type WhoCanView } from '../../src/cli/views/who-can.ts'
+import { renderWhoCanCsv } from '../../src/cli/views/who-can-table.ts'
 import {
   createSource,
   diagnostic,
@@ -323,6 +324,40 @@ const report = {
   ],
 }
 
+const whoCanReport: WhoCanView = {
+  organization: { id: 'idid', name: 'acme' },
+  at: 'noon',
+  stateDigest: 'digest',
+  unread: ['wallet'],
+  rows: [
+    {
+      power: 'sign',
+      activities: ['T'],
+      over: ['wallet.hot'],
+      lines: [{ condition: 'x', unless: ['y'], policies: ['p'], ways: [{ sets: [['alice']] }] }],
+    },
+  ],
+  indirect: {
+    rows: [
+      {
+        power: 'send',
+        activities: ['T'],
+        over: ['wallet.hot'],
+        paths: [
+          {
+            people: ['bob'],
+            isConditional: true,
+            steps: [
+              { activity: 'U', people: ['carol'], policies: ['q'], condition: 'z', unless: ['w'], gains: 'tags' },
+            ],
+          },
+        ],
+      },
+    ],
+    roots: [{ people: ['dave'], isConditional: false, steps: [] }],
+    limits: ['many'],
+  },
+}
 const VIEWS: readonly View[] = [
   { name: 'approve: an activity', given: activity, render: (one) => renderActivity(one, style, NOW), laysOut: true },
   {
@@ -465,41 +500,13 @@ const VIEWS: readonly View[] = [
   },
   {
     name: 'who-can',
-    given: {
-      organization: { id: 'idid', name: 'acme' },
-      at: 'noon',
-      stateDigest: 'digest',
-      unread: ['wallet'],
-      rows: [
-        {
-          power: 'sign',
-          activities: ['T'],
-          over: ['wallet.hot'],
-          lines: [{ condition: 'x', unless: ['y'], policies: ['p'], ways: [{ sets: [['alice']] }] }],
-        },
-      ],
-      indirect: {
-        rows: [
-          {
-            power: 'send',
-            activities: ['T'],
-            over: ['wallet.hot'],
-            paths: [
-              {
-                people: ['bob'],
-                isConditional: true,
-                steps: [
-                  { activity: 'U', people: ['carol'], policies: ['q'], condition: 'z', unless: ['w'], gains: 'tags' },
-                ],
-              },
-            ],
-          },
-        ],
-        roots: [{ people: ['dave'], isConditional: false, steps: [] }],
-        limits: ['many'],
-      },
-    },
+    given: whoCanReport,
     render: (report) => renderWhoCan(report, style),
+  },
+  {
+    name: 'who-can: as CSV',
+    given: whoCanReport,
+    render: (report) => renderWhoCanCsv(report),
   },
   {
     name: 'unmanaged',
