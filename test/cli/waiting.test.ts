@@ -65,10 +65,10 @@ test('waiting: an apply whose submits are answered with 500 says so, ends with 3
     /Nothing new for \d+ s: submitting [\da-f-]* ?create tag one, last answer: the API answered: boom/,
   )
   expect(ran.stderr).toContain('error cli/still-runs: the apply has not ended within 20s, and goes on by itself')
-  faults.isOn = false
   const looks = await quorate(['status', '--watch', '--wait', '0', '--json'], { env })
   expect(looks.exit, looks.stderr).toBe(0)
   expect(JSON.parse(looks.stdout)).toMatchObject({ apply: { state: 'running' } })
+  faults.isOn = false
   const later = await quorate(['apply', defs, '--yes'], { env })
   expect(later.exit, later.stdout + later.stderr).toBe(0)
   expect(await countActivities(service)).toBe(1)
