@@ -113,10 +113,16 @@ export async function recordCalls(
   return calls
 }
 
-/** What is compared with the model's answer; undefined where nobody knows what became of it. */
+/** Statuses of a request that may be sent again as it is: the store failed, or the organization asked too often just now. */
+const ASK_AGAIN = [429, 503]
+/** Statuses of a refusal that the model knows: of what may not be, by whom may not, about what is not there. */
+const REFUSED = [400, 403, 404]
+
+/** What is compared with the model's answer; undefined where nobody knows what became of it. Throws for what nobody should be answered. */
 function answerOf({ kind }: Asked, { status, body }: Posted): Answered | undefined {
-  if (status === 503) return undefined
-  if (status !== 200) return 'refused'
+  if (ASK_AGAIN.includes(status)) return undefined
+  if (REFUSED.includes(status)) return 'refused'
+  if (status !== 200) throw new Error(`expected no answer ${status} to a ${kind}: ${JSON.stringify(body)}`)
   if (kind === 'quorum') {
     const { threshold, userIds } = (body as { configs: { quorum: { threshold: number; userIds: string[] } } }).configs
       .quorum
