@@ -60,6 +60,7 @@ export { authProxyDocument, type NotServed, openApiDocument } from './open-api.t
 export { parseJson, readJson } from './parse-json.ts'
 export { type RefusalName, refusals } from './refusals.ts'
 export type { ActivityRow, ProxyRow, QueryRow } from './rows.ts'
+export { mayHold } from './schema.ts'
 export { respell, respellText, type Spelling } from './spelling.ts'
 export { ACTIVITY_STATUSES, type ActivityStatus, isTerminal, isWaiting } from './status.ts'
 export { fromTimestamp, toTimestamp } from './time.ts'

@@ -57,3 +57,28 @@ export function closureOf(...names: readonly string[]): Readonly<Record<string, 
   for (const name of names) visit(name)
   return found
 }
+
+/** Whether a message may hold a member of one of these names, at any depth; a map or a message without members may hold any. */
+export function mayHold(message: string, names: ReadonlySet<string>): boolean {
+  const known = holders.get(names) ?? new Map<string, boolean>()
+  holders.set(names, known)
+  let may = known.get(message)
+  if (may === undefined) {
+    may = Object.values(closureOf(message)).some((schema) => isOrHas(schema, names))
+    known.set(message, may)
+  }
+  return may
+}
+const holders = new WeakMap<ReadonlySet<string>, Map<string, boolean>>()
+
+function isOrHas(schema: MessageSchema, names: ReadonlySet<string>): boolean {
+  if (schema.type === 'object' && !schema.properties) return true
+  const inside = [
+    ...Object.values(schema.properties ?? {}),
+    ...(schema.anyOf ?? []),
+    ...(schema.items ? [schema.items] : []),
+  ]
+  return (
+    Object.keys(schema.properties ?? {}).some((name) => names.has(name)) || inside.some((one) => isOrHas(one, names))
+  )
+}

@@ -32,6 +32,7 @@ test('protocol: exports what other rooms rely on, and nothing else', () => {
       "isJsonObject",
       "isTerminal",
       "isWaiting",
+      "mayHold",
       "openApiDocument",
       "parseJson",
       "permissionDenied",

@@ -46,6 +46,20 @@ test.each([
   expect(refusalOf(bytes(given))).toBe(expected)
 })
 
+test('parse: a member that appears twice is found wherever both stand, and however many members there are', () => {
+  const names = fc.uniqueArray(fc.string({ unit: 'grapheme-ascii', maxLength: 12 }), { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(names, fc.nat(), fc.nat(), (all, first, second) => {
+      const written = all.filter((name) => name !== '__proto__').map((name) => `${JSON.stringify(name)}:1`)
+      fc.pre(written.length > 0)
+      expect(() => parseJson(bytes(`{${written}}`))).not.toThrow()
+      const again = written[first % written.length]!
+      const between = written.toSpliced((first % written.length) + 1 + (second % written.length), 0, again)
+      expect(refusalOf(bytes(`{${between}}`))).toContain('appears twice')
+    }),
+  )
+})
+
 test('parse: refuses bytes that are not UTF-8', () => {
   for (const raw of [
     [0x22, 0xff, 0x22],

@@ -5,6 +5,7 @@
  */
 import type { Json, JsonObject } from '../../protocol/index.ts'
 import { countDenial, countKeptDenials, hasKeptDenial, type Transaction } from '../store/index.ts'
+import { textOfIntent } from './intent-text.ts'
 
 /** Denied requests of one user that are kept of one day. */
 export const KEPT_DENIALS_A_DAY = 100
@@ -54,7 +55,7 @@ const CUTS = [
 
 /** An intent as it is kept: with long texts and lists cut where it is large. */
 export function keptIntent(intent: JsonObject): string {
-  let text = JSON.stringify(intent)
+  let text = textOfIntent(intent)
   for (const cut of CUTS) {
     if (Buffer.byteLength(text) <= MOST_BYTES) return text
     text = JSON.stringify(shorten(intent, cut))

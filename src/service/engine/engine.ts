@@ -137,7 +137,7 @@ export function createEngine(options: EngineOptions): Engine {
       const { name, request } = form
       const { prepared, isAdmitted } = await prepareQuery(
         { database, oidc, admit: (tx) => admit(rates, tx, form, { now: clock(), isCounted: false }) },
-        request,
+        form,
       )
       const handler = options.queryHandlers[name]
       const attempt = (work: Work) =>
@@ -207,14 +207,23 @@ function createTools(options: EngineOptions): EngineTools {
   }
 }
 
+/** A body beyond this takes milliseconds in each part of its reading: others are answered between them. */
+const LARGE_BYTES = 65_536
+
+const othersFirst = () => new Promise<void>((resolve) => setImmediate(resolve))
+
 /** The stamp first: nobody's body is read before it is known that its stamp signs it. Nothing here touches the store. */
 async function readSubmit({ decoder, ...tools }: EngineOptions, raw: RawRequest): Promise<SubmitRequest> {
   const { path, body, source, report = reportToNobody } = raw
   if (findActivitiesByPath(path).length === 0) throw apiError('notFound', 'path', path)
   const proof = await readProof(raw, tools)
+  const isLarge = body.length > LARGE_BYTES
+  if (isLarge) await othersFirst()
   const { text: message, value } = readJson(body)
+  if (isLarge) await othersFirst()
   const envelope = decoder.envelope(value, path)
   const intent = decoder.intent(envelope.row.type, envelope.parameters)
+  if (isLarge) await othersFirst()
   const card = strikeOutCard(
     { type: envelope.row.type, intent, message, fingerprint: fingerprintOf(body) },
     tools.sealing.keyedFingerprint,
@@ -241,7 +250,11 @@ async function readQuery({ decoder, ...tools }: EngineOptions, raw: RawRequest):
   const row = findQueryByPath(path)
   if (!row) throw apiError('notFound', 'path', path)
   const proof = await readProof(raw, tools)
-  const request = decoder.query(row.name, parseJson(body))
+  const isLarge = body.length > LARGE_BYTES
+  if (isLarge) await othersFirst()
+  const value = parseJson(body)
+  if (isLarge) await othersFirst()
+  const request = decoder.query(row.name, value)
   const organizationId = String(request['organizationId']).toLowerCase()
   return { path, name: row.name, reach: 'query', organizationId, request, source, report, proof }
 }

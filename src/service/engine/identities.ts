@@ -3,7 +3,7 @@
  * must not happen while the store is held: so it is done before, and the outcome is looked up where it is needed.
  * Nobody can make the service ask issuers without a credential of the organization.
  */
-import { apiError, type JsonObject } from '../../protocol/index.ts'
+import { apiError, type JsonObject, mayHold } from '../../protocol/index.ts'
 import { type OidcIdentity, type OidcVerifier, readVerifiedIdentity } from '../oidc/index.ts'
 
 /** The identity that a token of the request names. Throws `ApiError` for a token that does not verify. */
@@ -12,8 +12,10 @@ export type IdentityOf = (oidcToken: string) => Promise<OidcIdentity>
 /** More tokens than this in one request are not looked at: it would wait for too many issuers. */
 const MAX_TOKENS = 32
 
-/** Finds the tokens in a request: every `oidcToken`, and what an account is looked up by. */
-export function findTokens(request: JsonObject): readonly string[] {
+const TOKENS: ReadonlySet<string> = new Set(['oidcToken'])
+
+/** Finds the tokens in a request: every `oidcToken`, and what an account is looked up by. `message` names its schema. */
+export function findTokens(message: string, request: JsonObject): readonly string[] {
   const found = new Set<string>()
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return
@@ -22,7 +24,7 @@ export function findTokens(request: JsonObject): readonly string[] {
       else visit(member)
     }
   }
-  visit(request)
+  if (mayHold(message, TOKENS)) visit(request)
   if (request['filterType'] === 'OIDC_TOKEN') found.add(String(request['filterValue'] ?? ''))
   return [...found].slice(0, MAX_TOKENS)
 }

@@ -15,6 +15,7 @@ export type {
   NotExecuted,
   Outside,
 } from './handler.ts'
+export { textOfIntent } from './intent-text.ts'
 export { factorOfVote, isPending } from './mfa.ts'
 export { decodeOutcomes } from './outcomes.ts'
 export type { QueryContext, QueryHandler } from './query.ts'

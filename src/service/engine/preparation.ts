@@ -2,14 +2,14 @@
  * The questions that a request asks the world outside, before its transaction: others must not wait for the answers. The
  * caller must be admitted first, or anybody could make the service ask; bytes that are known need no second answer.
  */
-import type { JsonObject } from '../../protocol/index.ts'
+import { type JsonObject, queries } from '../../protocol/index.ts'
 import type { OidcVerifier } from '../oidc/index.ts'
 import { type Database, findActivityByFingerprint, type Transaction } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import type { Handler, NotExecuted, Outside } from './handler.ts'
 import { findTokens, identityOfNone, verifyTokens } from './identities.ts'
 import type { OutsideAnswers } from './prepared.ts'
-import type { SubmitRequest } from './request.ts'
+import type { QueryRequest, SubmitRequest } from './request.ts'
 
 /** The answers, and whether the caller was admitted to ask for them. */
 export interface Preparation {
@@ -26,9 +26,9 @@ interface Tools {
 /** Asks what a submit needs to have asked: who its OIDC tokens name, and its handler's own questions. Throws `ApiError`. */
 export function prepareSubmit(
   { handler, ...tools }: Tools & { readonly outside: Outside; readonly handler: Handler | NotExecuted },
-  { intent, fingerprint }: Pick<SubmitRequest, 'intent' | 'fingerprint'>,
+  { row, intent, fingerprint }: Pick<SubmitRequest, 'row' | 'intent' | 'fingerprint'>,
 ): Preparation | Promise<Preparation> {
-  const tokens = findTokens(intent)
+  const tokens = findTokens(row.intent, intent)
   const ask = 'execute' in handler ? handler.prepare : undefined
   return tokens.length === 0 && !ask ? NOTHING_ASKED : askOutside(tools, { intent, fingerprint, tokens, ask })
 }
@@ -56,8 +56,11 @@ async function askOutside(
 }
 
 /** Asks who the OIDC tokens of a query name. Throws `ApiError`. */
-export async function prepareQuery({ database, oidc, admit }: Tools, request: JsonObject): Promise<Preparation> {
-  const tokens = findTokens(request)
+export async function prepareQuery(
+  { database, oidc, admit }: Tools,
+  { name, request }: Pick<QueryRequest, 'name' | 'request'>,
+): Promise<Preparation> {
+  const tokens = findTokens(queries[name].request, request)
   if (tokens.length > 0) await database.read(admit)
   return {
     prepared: { identityOf: await verifyTokens(oidc, tokens), answers: undefined },

@@ -3,17 +3,21 @@
  * sealed, and shown as they were sent (docs/protocol/activities.md#secret-requests). A reader of the database or of a snapshot
  * finds nothing to log in with.
  */
-import type { Json } from '../../protocol/index.ts'
+import { type Json, type JsonObject, mayHold } from '../../protocol/index.ts'
 import type { SealedPlace } from '../keys/index.ts'
 
 /** Members of intents by which somebody could log in, or could finish what somebody else has begun. */
 const SECRETS: ReadonlySet<string> = new Set(['oidcToken', 'verificationToken', 'otpCode', 'authCode', 'codeVerifier'])
 
-/** Whether an intent has a secret somewhere. */
-export function hasSecret(value: Json): boolean {
+/** Whether an intent has a secret somewhere; `message` names its schema. */
+export function hasSecret(message: string, intent: JsonObject): boolean {
+  return mayHold(message, SECRETS) && isSecret(intent)
+}
+
+function isSecret(value: Json): boolean {
   if (typeof value !== 'object' || value === null) return false
   return Object.entries(value).some(([name, member]) =>
-    typeof member === 'string' ? member !== '' && SECRETS.has(name) : hasSecret(member),
+    typeof member === 'string' ? member !== '' && SECRETS.has(name) : isSecret(member),
   )
 }
 

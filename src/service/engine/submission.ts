@@ -18,6 +18,7 @@ import { makeAppProofs } from './app-proofs.ts'
 import { admitDenial, keptIntent, keptMessage } from './denials.ts'
 import { execute, failureOf } from './execution.ts'
 import type { FollowUp } from './follow-ups.ts'
+import { textOfIntent } from './intent-text.ts'
 import { denialOf } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { stepsOfVote } from './mfa.ts'
@@ -111,8 +112,8 @@ async function start(tools: EngineTools, tx: Transaction, voter: VotingCaller): 
     failure === undefined
       ? { status: steps?.isPending ? AUTHENTICATORS_NEEDED : 'ACTIVITY_STATUS_CONSENSUS_NEEDED', updated_at: now }
       : { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }
-  const isSecret = hasSecret(request.intent)
-  const intent = denial ? keptIntent(request.intent) : JSON.stringify(request.intent)
+  const isSecret = hasSecret(request.row.intent, request.intent)
+  const intent = denial ? keptIntent(request.intent) : textOfIntent(request.intent)
   // Written once, as it has become: the transaction is one, so nobody could have seen it before.
   const activity = await insertActivity(tx, {
     id,

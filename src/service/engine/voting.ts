@@ -206,7 +206,7 @@ export async function recordVote(
     readonly isSecret?: boolean
   },
 ): Promise<VoteRow> {
-  const { message = request.message, isSecret = hasSecret(request.intent) } = vote
+  const { message = request.message, isSecret = hasSecret(request.row.intent, request.intent) } = vote
   const id = newUuid(tools.randomBytes)
   const decision = vote.decision && (vote.steps?.isPending ? pendingDecision(vote.decision) : vote.decision)
   return insertVote(tx, {

@@ -3,7 +3,7 @@
  * one answer has room for is bounded where it is stored.
  */
 import { type ActivityFamily, apiError, findActivity, STORED_BYTES } from '../../protocol/index.ts'
-import type { Handler } from '../engine/index.ts'
+import { type Handler, textOfIntent } from '../engine/index.ts'
 import type { StoredList } from '../store/index.ts'
 
 /** The lists that the activities of a family may add texts to. */
@@ -23,7 +23,7 @@ function bound(handler: Handler, lists: readonly StoredList[]): Handler {
     ...handler,
     async validate(context, intent) {
       await handler.validate?.(context, intent)
-      const added = Buffer.byteLength(JSON.stringify(intent))
+      const added = Buffer.byteLength(textOfIntent(intent))
       for (const { table, countBytes } of lists) {
         const most = STORED_BYTES[table === 'smart_contract_interfaces' ? 'interfaces' : 'list']
         const present = await countBytes(context.tx, context.organizationId)
