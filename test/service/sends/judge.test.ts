@@ -157,6 +157,8 @@ test('sends: one is replaced when what has its nonce is known, is settled, and e
   const { txHash } = (await stateOf(id)).eth!
   // It is kept before it is broadcast.
   await until(async () => (await anvil.rpc('eth_getTransactionByHash', txHash)) !== null)
+  // Offered again it would take its nonce before the other one does.
+  node.fault = ({ method }) => (method === 'eth_sendRawTransaction' ? 'dropped' : undefined)
   await anvil.rpc('anvil_dropTransaction', txHash)
   const by = await sendElsewhere(from)
   witness.fault = ({ method }) => (method === 'eth_getTransactionReceipt' ? unknown : undefined)
