@@ -5,7 +5,7 @@ import { formatAddress } from '../src/resources/index.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
 import { assertUnguarded } from './guarded.ts'
-import type { ApplyNews, InsideOutline, OpenedInside } from './model.ts'
+import type { ApplyNews, InsideOutline, InsideProgress, OpenedInside } from './model.ts'
 import { type RunOfPlan, tokenInside } from './run-ledger.ts'
 
 /**
@@ -24,8 +24,8 @@ export interface InsideActivities {
   dropInside(input: InsideStep): Promise<void>
   /** Reads how the organization's own apply and those inside have ended, for when nobody told it. */
   lookInside(input: RunOfPlan): Promise<readonly ApplyNews[]>
-  /** The run is over. */
-  endInside(input: RunOfPlan): Promise<void>
+  /** The run is over, and this came of it. */
+  endInside(input: RunOfPlan & { readonly progress: InsideProgress }): Promise<void>
 }
 
 interface InsideStep extends RunOfPlan {
@@ -59,6 +59,8 @@ export function createInsideActivities(deps: ActivityDependencies): InsideActivi
 
   return {
     async loadInside({ organizationId, ...run }) {
+      const end = await runs.endOf(run)
+      if (end !== undefined) return { isOwnFirst: false, organizations: [], ended: JSON.parse(end) as InsideProgress }
       const { plan, inside } = await open(run)
       if (plan.organization.id !== organizationId) {
         throw new ApplyError('apply/other-organization', 'the plan was made for another organization', {
@@ -113,9 +115,9 @@ export function createInsideActivities(deps: ActivityDependencies): InsideActivi
       return news
     },
 
-    async endInside(run) {
+    async endInside({ progress, ...run }) {
       await runs.assertInside(run)
-      await runs.end(run)
+      await runs.end(run, JSON.stringify(progress))
     },
   }
 

@@ -108,6 +108,8 @@ export interface InsideOutline {
     /** The batch of the organization's own plan that makes it; absent for one that lives. */
     readonly madeBy?: number
   }[]
+  /** How this very run came to its end, where it did: one that somebody reset at Temporal says the same again. */
+  readonly ended?: InsideProgress
 }
 
 /** The apply of a sub-organization that may begin. */

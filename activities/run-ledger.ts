@@ -47,8 +47,10 @@ export interface RunLedger {
   begin(run: RunOfPlan): Promise<string>
   /** The records of a batch. Throws `apply/run-refused` unless this is the run that carries the plan out. */
   batch(run: RunOfPlan, index: number): Promise<BatchRecords>
-  /** From now on every step of this run is refused. */
-  end(run: RunOfPlan): Promise<void>
+  /** From now on every step of this run is refused. @param how what came of it, where nothing else keeps that */
+  end(run: RunOfPlan, how?: string): Promise<void>
+  /** What the run came to, where that was kept as it ended; undefined for one that is not over, or was not let in for this plan. */
+  endOf(run: RunOfPlan): Promise<string | undefined>
   /** The runs that were let in and are not over, but for these. */
   listOpen(except?: readonly string[]): Promise<readonly OpenRun[]>
   /** The runs that were let in since the lock was last written. */
@@ -163,9 +165,14 @@ export function createRunLedger(folder: string, records: Records): RunLedger {
       if (now !== id) throw refused('this run has not begun')
       return batchRecords(`${id}-${index}`, before && `${before}-${index}`)
     },
-    async end(run) {
+    async end(run, how = '') {
       const id = nameOfRun(run.run)
-      if (id !== undefined && (await has(at('runs', id)))) await claim(at('run-ends', id), '')
+      if (id !== undefined && (await has(at('runs', id)))) await claim(at('run-ends', id), how)
+    },
+    async endOf({ planDigest, run }) {
+      const id = nameOfRun(run)
+      if (id === undefined || planOf((await read(at('runs', id))) ?? '') !== planDigest) return undefined
+      return (await read(at('run-ends', id))) || undefined
     },
     async listUnlocked() {
       const unlocked = await list(join(folder, 'run-unlocked'))

@@ -38,14 +38,19 @@ export async function applyInside(input: ApplyInsideInput): Promise<InsideProgre
     try {
       if (!input.carried) {
         const { organizationId } = input
-        run.begin(await persist(run, run.explain, () => steps.loadInside({ organizationId, ...run.token })))
+        const outline = await persist(run, run.explain, () => steps.loadInside({ organizationId, ...run.token }))
+        if (outline.ended) {
+          run.endAs(outline.ended)
+          return run.progress()
+        }
+        run.begin(outline)
       }
       await walk(run, input)
     } catch (error) {
       if (error instanceof ContinueAsNew) throw error
       if (!(error instanceof AtRest)) run.fail(toFailure(error))
     }
-    await steps.endInside(run.token).catch(() => {})
+    await steps.endInside({ ...run.token, progress: run.progress() }).catch(() => {})
     return run.progress()
   })
 }

@@ -39,6 +39,7 @@ export class InsideRun implements Waiter {
   #own: OwnApply | undefined
   #error: Failure | undefined
   #failed = false
+  #ended: InsideProgress | undefined
   /** Those that are just being begun. */
   readonly #active = new Set<number>()
 
@@ -54,6 +55,10 @@ export class InsideRun implements Waiter {
   begin(outline: InsideOutline): void {
     this.#outline = outline
     this.#stands = outline.organizations.map(({ name }) => ({ name, state: 'pending' }))
+  }
+
+  endAs(ended: InsideProgress): void {
+    this.#ended = ended
   }
 
   nudge(): void {
@@ -133,6 +138,7 @@ export class InsideRun implements Waiter {
   }
 
   progress(): InsideProgress {
+    if (this.#ended) return this.#ended
     return {
       planDigest: this.token.planDigest,
       state: this.#state(),

@@ -12,6 +12,7 @@ import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { applyId } from '../../src/operations/names.ts'
 import { builtMain, compileCache } from '../built.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
+import { resetAtTemporal } from '../security/hostile-temporal.ts'
 import { createTestUser } from '../service/harness.ts'
 import { type ServingProcess, startProcess } from '../service/process.ts'
 import { testBundle } from '../worker-runtime.ts'
@@ -131,6 +132,9 @@ describe('apply inside', () => {
     await replayer.replayOf(inside, 'apply-inside')
     await replayer.replayOf(temporal.client.workflow.getHandle(applyId(made!)), 'apply-told')
     await replayer.close()
+    const [told, ended] = [await run('status', '--json'), await inside.result()]
+    expect(await resetAtTemporal(temporal, insideId)).toEqual(ended)
+    expect(JSON.parse((await run('status', '--json')).stdout)).toEqual(JSON.parse(told.stdout))
     await temporal.close()
     const after = await run('plan', defs, '--detailed-exitcode')
     expect(after.exit, after.stdout + after.stderr).toBe(0)

@@ -8,7 +8,7 @@ import { payday } from '../cli/payday.ts'
 import { onlyTags } from '../cli/scene.ts'
 import { createTestUser } from '../service/harness.ts'
 import { testTemporal } from '../temporal.ts'
-import { type Stranger, strangerAt } from './hostile-temporal.ts'
+import { resetAtTemporal, type Stranger, strangerAt } from './hostile-temporal.ts'
 
 const closers: (() => Promise<void>)[] = []
 let day: Awaited<ReturnType<typeof payday>>
@@ -51,18 +51,7 @@ test('ended at Temporal: a send is told of as left, by who follows it and by the
 
 test('reset at Temporal: an apply and a send that had come to their ends are told as they ended', async () => {
   const { service } = day
-  const reset = async (workflowId: string) => {
-    const { runId } = await stranger.client.workflow.getHandle(workflowId).describe()
-    await stranger.client.workflowService.resetWorkflowExecution({
-      namespace: temporal.namespace,
-      workflowExecution: { workflowId, runId },
-      workflowTaskFinishEventId: 4 as never,
-      requestId: `reset ${runId}`,
-    })
-    const again = temporal.client.workflow.getHandle(workflowId)
-    expect((await again.describe()).runId).not.toBe(runId)
-    return (await again.result().catch((error: unknown) => error)) as object
-  }
+  const reset = (workflowId: string) => resetAtTemporal(temporal, workflowId)
   writeFiles(day.folder, { 'tags/acme.yaml': onlyTags(['reset']) })
   expect((await run('apply', 'tags', '--yes')).exit).toBe(0)
   const applied = await run('status', '--json')

@@ -37,6 +37,20 @@ export function insiderAt({ client }: TemporalConnections): Stranger {
   return strangerWith(client)
 }
 
+/** Resets a workflow to its first task, as anybody may who reaches Temporal, and gives what comes of it, or the error that it ends with. */
+export async function resetAtTemporal({ client, namespace }: TemporalConnections, workflowId: string): Promise<object> {
+  const { runId } = await client.workflow.getHandle(workflowId).describe()
+  await client.workflowService.resetWorkflowExecution({
+    namespace,
+    workflowExecution: { workflowId, runId },
+    workflowTaskFinishEventId: 4 as never,
+    requestId: `reset ${runId}`,
+  })
+  const again = client.workflow.getHandle(workflowId)
+  if ((await again.describe()).runId === runId) throw new Error(`${workflowId} was not reset`)
+  return (await again.result().catch((error: unknown) => error)) as object
+}
+
 function strangerWith(client: Client): Stranger {
   return {
     client,

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { ApplicationFailure } from '@temporalio/common'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Activities, createActivities, createPlanStore, type PlanStore } from '../../activities/index.ts'
+import type { InsideProgress } from '../../activities/model.ts'
 import { digestOf, foresee, type Plan } from '../../src/plan/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
 import { testFolder } from '../cli/harness.ts'
@@ -59,6 +60,8 @@ async function begin(plan: Plan) {
   return { own, inside: { planDigest: plan.digest, run: await store.runs.openInside(plan.digest, own.run) } }
 }
 
+const progress: InsideProgress = { planDigest: '', state: 'over', organizations: [{ name: 'living', state: 'done' }] }
+
 const refusedAs = async (step: Promise<unknown>, type: string) => {
   const error = await step.then(
     () => undefined,
@@ -76,7 +79,7 @@ describe('steps inside', () => {
     await refusedAs(steps.openInside({ ...own, run: 'made up', index: 0 }), 'apply/run-refused')
     await refusedAs(steps.lookInside(own), 'apply/run-refused')
     await refusedAs(steps.keepInside({ ...own, index: 0 }), 'apply/run-refused')
-    await refusedAs(steps.endInside(own), 'apply/run-refused')
+    await refusedAs(steps.endInside({ ...own, progress }), 'apply/run-refused')
     await refusedAs(steps.loadOutline({ ...inside, organizationId: ORGANIZATION }), 'apply/run-refused')
     await refusedAs(steps.checkPlanFresh(inside), 'apply/run-refused')
     await refusedAs(steps.spendPlan(inside), 'apply/run-refused')
@@ -110,8 +113,12 @@ describe('steps inside', () => {
     await store.runs.assertOpen(first)
     await refusedAs(steps.loadOutline({ ...inside, run: first.run, organizationId: CHILD }), 'apply/run-refused')
     expect(await steps.loadOutline(first)).toMatchObject({ batches: [{ summary: 'create tag a' }] })
-    await steps.endInside(inside)
+    await steps.endInside({ ...inside, progress })
     await refusedAs(steps.openInside({ ...inside, index: 0 }), 'apply/run-refused')
+    // Somebody resets it at Temporal: it says how it ended, and only to its own token.
+    expect(await steps.loadInside({ ...inside, organizationId: ORGANIZATION })).toMatchObject({ ended: progress })
+    const other = { planDigest: inside.planDigest, run: 'made up', organizationId: ORGANIZATION }
+    await refusedAs(steps.loadInside(other), 'apply/run-refused')
     expect(opened).toEqual([])
   })
 
