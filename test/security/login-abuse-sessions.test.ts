@@ -150,8 +150,13 @@ const rows: readonly Row[] = [
   ['outside of the scope', () => submitLogin(byKey(keys.narrow)), 403, 'sufficient permissions'],
   ['an approval outside of the scope', () => approve(byKey(keys.narrow)), 403, 'sufficient permissions'],
   ['a rejection outside of the scope', () => reject(byKey(keys.narrow)), 403, 'sufficient permissions'],
-  ['a scope that errs', () => submitLogin(byKey(keys.broken)), 500, 'internal server error'],
-  ['an approval with a scope that errs', () => approve(byKey(keys.broken)), 500, 'internal server error'],
+  ['a scope that errs', () => submitLogin(byKey(keys.broken)), 500, 'cannot be evaluated for ACTIVITY_TYPE'],
+  [
+    'an approval with a scope that errs',
+    () => approve(byKey(keys.broken)),
+    500,
+    'cannot be evaluated for ACTIVITY_TYPE',
+  ],
   [
     'a profile of another organization',
     () => loginOfAda({ sessionProfileId: profileOfOthers }),

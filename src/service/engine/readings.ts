@@ -1,6 +1,6 @@
 /**
- * What the sources leave open about votes, and about how far a submit reaches across the organization tree, and the reading that
- * this service takes. What they leave open about the activities themselves stands in src/service/readings.ts.
+ * What the sources leave open about votes, about scopes of sessions, and about how far a submit reaches across the organization tree,
+ * and the reading that this service takes. What they leave open about the activities themselves stands in src/service/readings.ts.
  */
 import { type ActivityFamily, ApiError, apiError, GRPC, REQUEST_LIMITS } from '../../protocol/index.ts'
 import type { Reach } from './caller.ts'
@@ -21,6 +21,15 @@ export function enrolmentRefused(): ApiError {
 export function tooManyVoteBytes(activityId: string): ApiError {
   const most = `the votes on activity ${activityId} would have more than ${REQUEST_LIMITS.votesBytes} bytes`
   return apiError('requestInvalid', `${most}: approve it by its fingerprint, with approve_activity`)
+}
+
+/**
+ * Unstated: the text of the refusal by a scope that cannot be evaluated; its code is the API's own, `INTERNAL`
+ * (docs/protocol/sessions.md#session-profiles).
+ */
+export function scopeNotEvaluated(sessionProfileId: string, type: string): ApiError {
+  const of = `the scope of session profile ${sessionProfileId} cannot be evaluated for ${type}`
+  return new ApiError(GRPC.Internal, `${of}: nothing was carried out`, { code: 'INTERNAL' })
 }
 
 /**

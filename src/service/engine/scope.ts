@@ -1,9 +1,9 @@
 import { type Ballot, withBallot } from '../../authority/index.ts'
-import { newUuid } from '../../crypto/index.ts'
-import { apiError, permissionDenied } from '../../protocol/index.ts'
+import { permissionDenied } from '../../protocol/index.ts'
 import { sessionProfileTable } from '../resources/session-profiles/store.ts'
 import type { Caller } from './caller.ts'
 import type { Case } from './judgement.ts'
+import { scopeNotEvaluated } from './readings.ts'
 import type { EngineTools } from './tools.ts'
 
 /**
@@ -11,7 +11,7 @@ import type { EngineTools } from './tools.ts'
  * (docs/protocol/sessions.md#session-profiles). A vote is judged by the activity that it is about.
  */
 export function checkScope(
-  tools: Pick<EngineTools, 'judge' | 'randomBytes' | 'logger'>,
+  tools: Pick<EngineTools, 'judge' | 'logger'>,
   item: Case,
   of: { readonly caller: Caller; readonly ballots: readonly Ballot[] },
 ): void | Promise<void> {
@@ -21,7 +21,7 @@ export function checkScope(
 }
 
 async function checkProfile(
-  { judge, randomBytes, logger }: Pick<EngineTools, 'judge' | 'randomBytes' | 'logger'>,
+  { judge, logger }: Pick<EngineTools, 'judge' | 'logger'>,
   item: Case,
   {
     caller: { homeId, userId, credential },
@@ -32,9 +32,8 @@ async function checkProfile(
   const profile = await sessionProfileTable.find(item.context.tx, homeId, sessionProfileId)
   const isInside = profile && (await judge.conditions(item, withBallot(ballots, { userId, credential })))(profile.scope)
   if (isInside === undefined) {
-    const reference = newUuid(randomBytes)
-    logger.warn('the scope of a session cannot be evaluated', { reference, sessionProfileId, type: item.row.type })
-    throw apiError('internal', reference)
+    logger.warn('the scope of a session cannot be evaluated', { sessionProfileId, type: item.row.type })
+    throw scopeNotEvaluated(sessionProfileId, item.row.type)
   }
   if (!isInside) throw permissionDenied([])
 }
