@@ -8,24 +8,34 @@ import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { encodeUtf8 } from '../../src/encoding/index.ts'
-import { type JsonObject, queries } from '../../src/protocol/index.ts'
+import { type ActivityType, activities, type JsonObject, queries } from '../../src/protocol/index.ts'
 import type { Bootstrap } from '../../src/service/index.ts'
 import { listWrittenMessages } from '../../src/service/messages/index.ts'
-import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { createApiKeyStamper, type StampHeader } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { commandFile } from '../programs.ts'
 import { type HostileIssuers, startHostileIssuers } from '../service/oauth/hostile-issuer.ts'
 import { codeIn } from '../service/one-time-passcodes/outbox.ts'
 import { readClient, type ServingProcess, startProcess } from '../service/process.ts'
 
-/** What the proxy answered; undefined when nobody did. */
-export type ProxyReply = { readonly status: number; readonly body: JsonObject } | undefined
+/** What the proxy, or the service, answered; undefined when nobody did. */
+export type Reply = { readonly status: number; readonly body: JsonObject } | undefined
+
+/** Stamps a text with what logs somebody in. */
+export type StampText = (text: string) => Promise<Pick<StampHeader, 'name' | 'value'>>
 
 export interface LoginStage {
   readonly issuers: HostileIssuers
   readonly tlsFetcherPublicKey: string
   /** Asks the proxy, as from an address of its own. */
-  post(endpoint: string, body: object): Promise<ProxyReply>
+  post(endpoint: string, body: object): Promise<Reply>
+  /** Makes a request to the service itself, which sends the same bytes each time that it is called. */
+  submit(
+    type: ActivityType,
+    organizationId: string,
+    parameters: object,
+    stamp: StampText,
+  ): Promise<() => Promise<Reply>>
   /** Kills a process and starts it anew. */
   kill(victim: 'service' | 'proxy'): Promise<void>
   /** The codes that were sent to an address. */
@@ -41,7 +51,11 @@ export interface LoginStage {
 /** Far more than a message waits for a service that has just started. */
 const MOST_WAITING_MS = 20_000
 /** Sessions outlive a soak, however slow the machine. */
-const SETTINGS = { allowedAuthMethods: ['email', 'oauth'], sessionExpirationSeconds: '86400' }
+export const SESSION_S = '86400'
+const SETTINGS = {
+  allowedAuthMethods: ['email', 'sms', 'oauth', 'passkey', 'wallet'],
+  sessionExpirationSeconds: SESSION_S,
+}
 
 export async function openLoginStage(): Promise<LoginStage> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quorate-logins-'))
@@ -65,22 +79,16 @@ export async function openLoginStage(): Promise<LoginStage> {
     issuers,
     tlsFetcherPublicKey,
     codesTo,
-    async post(endpoint, body) {
+    post(endpoint, body) {
       addresses++
-      const from = `10.0.${addresses >> 8}.${addresses & 255}`
+      const from = `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`
       const headers = { 'x-auth-proxy-config-id': configId, 'x-forwarded-for': from }
-      try {
-        const answer = await fetch(`${proxy.url}/v1/${endpoint}`, {
-          method: 'POST',
-          headers,
-          body: JSON.stringify(body),
-        })
-        return { status: answer.status, body: (await answer.json()) as JsonObject }
-      } catch (error) {
-        // The socket broke.
-        if (error instanceof TypeError || (error instanceof Error && 'code' in error)) return undefined
-        throw error
-      }
+      return ask(`${proxy.url}/v1/${endpoint}`, JSON.stringify(body), headers)
+    },
+    async submit(type, organizationId, parameters, stamp) {
+      const text = JSON.stringify({ type, timestampMs: String(Date.now()), organizationId, parameters })
+      const { name, value } = await stamp(text)
+      return () => ask(`${service.url}${activities[type].path}`, text, { [name]: value })
     },
     async kill(victim) {
       if (victim === 'service') {
@@ -97,7 +105,7 @@ export async function openLoginStage(): Promise<LoginStage> {
       for (;;) {
         const codes = codesTo(contact).slice(had)
         if (codes.length > 0 || Date.now() > end) return codes
-        await pause(5)
+        await pause(20)
       }
     },
     async isSession({ privateKey, organizationId }) {
@@ -117,6 +125,17 @@ export async function openLoginStage(): Promise<LoginStage> {
       await issuers.close()
       rmSync(dataDir, { recursive: true, force: true })
     },
+  }
+}
+
+async function ask(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<Reply> {
+  try {
+    const answer = await fetch(url, { method: 'POST', headers, body })
+    return { status: answer.status, body: (await answer.json()) as JsonObject }
+  } catch (error) {
+    // The socket broke.
+    if (error instanceof TypeError || (error instanceof Error && 'code' in error)) return undefined
+    throw error
   }
 }
 
@@ -153,9 +172,9 @@ function examine(dataDir: string) {
   const [asked, verified] = [done('ACTIVITY_TYPE_INIT_OTP_V3'), done('ACTIVITY_TYPE_VERIFY_OTP_V2')]
   const codes = verified.map(({ intent }) => (JSON.parse(String(intent)) as { otpId: string }).otpId)
   const homes = database.prepare('select name from organizations where parent_id is not null').all()
-  // One of a code and one of an issuer.
+  // The sessions of one home, beside those that a refresh has ended: of one proof there is one.
   const logins =
-    "select 1 from api_keys where credential_type = 'CREDENTIAL_TYPE_LOGIN' group by organization_id having count(*) > 2"
+    "select 1 from api_keys where credential_type = 'CREDENTIAL_TYPE_LOGIN' group by organization_id having count(*) > 1"
   const tooMany = database.prepare(logins).all()
   const integrity = String(database.prepare('pragma integrity_check').get()?.['integrity_check'])
   database.close()

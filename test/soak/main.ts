@@ -87,9 +87,10 @@ const parts: Readonly<Record<string, Part>> = {
     run: async (times) => runTests(['test/security/schemathesis.test.ts'], { QUORATE_TIMES: String(times) }),
   },
   logins: {
-    what: 'services and proxies killed in every step of a login',
+    what: 'services and proxies killed in the steps of each way to log in',
     count: 50,
-    run: async (kills) => demand(await killLogins({ kills }), { kills, lost: 0, unsent: 0, twice: 0, integrity: 'ok' }),
+    run: async (killsOfEach) =>
+      demand(await killLogins({ killsOfEach }), { lost: 0, outlived: 0, unsent: 0, twice: 0, integrity: 'ok' }),
   },
   contacts: {
     what: 'codes asked for of users and of nobody, whose times must not differ',
