@@ -53,9 +53,13 @@ export async function startProcess(
   options: ServingSettings & { readonly under?: readonly string[] } = {},
 ): Promise<ServingProcess> {
   const child = spawnServing(dataDir, options)
+  let stderr = ''
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    stderr = `${stderr}${text}`.slice(0, 10_000)
+  })
   const lines = createInterface({ input: child.stdout! })
-  const first = await Promise.race([once(lines, 'line'), once(child, 'exit')])
-  if (typeof first[0] !== 'string') throw new Error(`the service did not start: exit code ${first[0]}`)
+  const first = await Promise.race([once(lines, 'line'), once(child, 'close')])
+  if (typeof first[0] !== 'string') throw new Error(`the service did not start: exit code ${first[0]}\n${stderr}`)
   const { url, pid } = JSON.parse(first[0]) as { url: string; pid: number }
   return {
     url,
