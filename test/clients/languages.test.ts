@@ -23,6 +23,7 @@ import { makePerson, nonceOf } from '../service/oauth/stage.ts'
 import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
 import { codeIn, encryptCode, loginBy } from '../service/one-time-passcodes/outbox.ts'
 import { cacheFolder } from './cache.ts'
+import { addressOf, phoneOf } from './flows/stage.ts'
 import { recordOperations } from './operations.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
@@ -194,19 +195,25 @@ const account = {
   addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
 }
 
+/** Where the people of each program get codes by SMS. */
+const NUMBERS: Readonly<Record<string, string>> = { Python: '+4930555011', Rust: '+4930555012' }
+
 describe('published clients', () => {
   for (const { name, program, ...expected } of prepared) {
     const why = 'missing' in program ? ` (skipped: ${program.missing})` : ''
-    test.skipIf('missing' in program)(
-      `${name} client: users, policies, wallets, approval, logins and errors${why}`,
-      async () => {
-        const home = await makePerson(service, [await issuer.token({ sub: name })])
-        const contact = `${name.toLowerCase()}@example.test`
-        const coded = await makePerson(service, [], { userEmail: contact })
+    test.skipIf('missing' in program).each(expected.logsIn === false ? ['e-mail'] : ['e-mail', 'SMS'])(
+      `${name} client: users, policies, wallets, approval, logins, with codes by %s, and errors${why}`,
+      async (way) => {
+        const label = `${name} ${way}`
+        const home = await makePerson(service, [await issuer.token({ sub: label })])
+        const { asked, user } =
+          way === 'SMS' ? phoneOf(NUMBERS[name]!) : addressOf(`${name.toLowerCase()}@example.test`)
+        const { contact } = asked
+        const coded = await makePerson(service, [], user)
         const [session, oauthSession, codeSession, nextSession, factorKey] = Array.from({ length: 5 }, () =>
           generateP256KeyPair(),
         ) as [Key, Key, Key, Key, Key]
-        const oidcToken = await issuer.token({ sub: name, nonce: nonceOf(oauthSession.publicKey) })
+        const oidcToken = await issuer.token({ sub: label, nonce: nonceOf(oauthSession.publicKey) })
         const task = {
           baseUrl: service.url,
           organizationId: service.organizationId,
@@ -217,10 +224,10 @@ describe('published clients', () => {
           oauthSession,
           oauth: { organizationId: home.organizationId, oidcToken },
           newPublicKey: generateP256KeyPair().publicKey,
-          policy: { policyName: `exact ${name}`, effect: 'EFFECT_ALLOW', notes: '', ...texts },
-          wallet: { walletName: name, accounts: [account] },
+          policy: { policyName: `exact ${label}`, effect: 'EFFECT_ALLOW', notes: '', ...texts },
+          wallet: { walletName: label, accounts: [account] },
           coded,
-          code: { otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Acme' },
+          code: { ...asked, appName: 'Acme' },
           codeSession,
           nextSession,
           factorKey,
@@ -240,7 +247,7 @@ describe('published clients', () => {
         }
         const seen = await converse((program as { command: readonly string[] }).command, task, answerTo(task, contact))
         const { wallets } = await service.root.query('list_wallets')
-        const { walletId } = wallets.find(({ walletName }) => walletName === name)!
+        const { walletId } = wallets.find(({ walletName }) => walletName === label)!
         const { accounts } = await service.root.query('list_wallet_accounts', { walletId })
         const { activities } = await service.root.query('list_activities', {
           filterByStatus: ['ACTIVITY_STATUS_CONSENSUS_NEEDED'],

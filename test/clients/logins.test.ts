@@ -25,6 +25,7 @@ const languages: Flows = {
   'passkey sign-up': { no: 'no authenticator' },
   'passkey login': { no: 'no authenticator' },
   'e-mail code': shown,
+  'SMS code': shown,
   OAuth: shown,
   wallet: { no: 'no wallet' },
   MFA: shown,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { nonceOf } from '../../service/oauth/stage.ts'
+import { makePerson, nonceOf } from '../../service/oauth/stage.ts'
 import { codeIn, messageOf } from '../../service/one-time-passcodes/outbox.ts'
-import { account, type ClientPage, type FlowStage, type Flows } from './stage.ts'
+import { account, addressOf, type ClientPage, type Contact, type FlowStage, type Flows, phoneOf } from './stage.ts'
 
 const open = (stage: FlowStage) => stage.page('core-page')
 const homeOf = async ({ call }: ClientPage) =>
@@ -26,6 +26,12 @@ async function goInTwice(page: ClientPage, goIn: () => Promise<{ action: string 
   ])
 }
 
+async function completeCode({ service }: FlowStage, { call }: ClientPage, { asked }: Contact) {
+  const { result, message } = await messageOf(service, () => call<object>('client.initOtp(value)', asked))
+  const code = { ...asked, ...result, otpCode: codeIn(message) }
+  return call<{ action: string }>('client.completeOtp(value)', code)
+}
+
 /** `@turnkey/core` in a page, against the proxy and the API. */
 export const core: Flows = {
   async 'passkey sign-up'(stage) {
@@ -41,11 +47,14 @@ export const core: Flows = {
   },
   async 'e-mail code'(stage) {
     const page = await open(stage)
-    const of = { otpType: 'OTP_TYPE_EMAIL', contact: 'core@example.test' }
-    await goInTwice(page, async () => {
-      const { result, message } = await messageOf(stage.service, () => page.call<object>('client.initOtp(value)', of))
-      return page.call('client.completeOtp(value)', { ...of, ...result, otpCode: codeIn(message) })
-    })
+    await goInTwice(page, () => completeCode(stage, page, addressOf('core@example.test')))
+  },
+  async 'SMS code'(stage) {
+    const page = await open(stage)
+    // One more code for this source address, and no more: whoever logs in was signed up by a backend.
+    const phone = phoneOf('+4930555001')
+    const { organizationId } = await makePerson(stage.service, [], phone.user)
+    expect([(await completeCode(stage, page, phone)).action, await homeOf(page)]).toEqual(['LOGIN', organizationId])
   },
   async OAuth(stage) {
     const page = await open(stage)

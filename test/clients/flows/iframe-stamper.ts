@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { makePerson, nonceOf } from '../../service/oauth/stage.ts'
 import { codeIn, messageOf } from '../../service/one-time-passcodes/outbox.ts'
 import { makePersonWithPasskey, makePersonWithWallet, openAnew, signWith } from './sdk-browser.ts'
-import { account, type ClientPage, type FlowStage, type Flows } from './stage.ts'
+import { account, addressOf, type ClientPage, type Contact, type FlowStage, type Flows, phoneOf } from './stage.ts'
 
 type Home = Awaited<ReturnType<typeof makePerson>>
 
@@ -34,20 +34,22 @@ async function logInBy(stage: FlowStage, client: 'passkey' | 'wallet') {
   return { page, home }
 }
 
+async function logInByCode(stage: FlowStage, { asked, user }: Contact): Promise<void> {
+  const { page, targetPublicKey } = await withFrame(stage)
+  const home = await makePerson(stage.service, [], user)
+  const { organizationId } = home
+  const of = { organizationId, ...asked, appName: 'Acme' }
+  const { result, message } = await messageOf(stage.service, () => stage.parent().initOtpAuth(of))
+  const code = { organizationId, otpId: result.otpId, otpCode: codeIn(message), targetPublicKey }
+  await logInWith(page, (await stage.parent().otpAuth(code)).credentialBundle!, home)
+}
+
 /** `@turnkey/iframe-stamper`, by `@turnkey/sdk-browser`, with the published page of its key on another origin. */
 export const iframeStamper: Flows = {
   'passkey sign-up': { no: 'stamps with keys of sessions alone' },
   'passkey login': async (stage) => void (await logInBy(stage, 'passkey')),
-  async 'e-mail code'(stage) {
-    const { page, targetPublicKey } = await withFrame(stage)
-    const contact = 'frame@example.test'
-    const home = await makePerson(stage.service, [], { userEmail: contact })
-    const { organizationId } = home
-    const of = { organizationId, otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Acme' }
-    const { result, message } = await messageOf(stage.service, () => stage.parent().initOtpAuth(of))
-    const code = { organizationId, otpId: result.otpId, otpCode: codeIn(message), targetPublicKey }
-    await logInWith(page, (await stage.parent().otpAuth(code)).credentialBundle!, home)
-  },
+  'e-mail code': (stage) => logInByCode(stage, addressOf('frame@example.test')),
+  'SMS code': (stage) => logInByCode(stage, phoneOf('+4930555004')),
   async OAuth(stage) {
     const { page, targetPublicKey } = await withFrame(stage)
     const home = await makePerson(stage.service, [await stage.issuer.token({ sub: 'frame' })])

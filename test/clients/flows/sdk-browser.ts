@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { makePerson, nonceOf } from '../../service/oauth/stage.ts'
 import { loginBy, prove } from '../../service/one-time-passcodes/outbox.ts'
-import { account, type ClientPage, type FlowStage, type Flows } from './stage.ts'
+import { account, addressOf, type ClientPage, type Contact, type FlowStage, type Flows, phoneOf } from './stage.ts'
 
 type Home = Awaited<ReturnType<typeof makePerson>>
 
@@ -49,21 +49,23 @@ async function logInByPasskey(stage: FlowStage) {
   return { page, home }
 }
 
+async function logInByCode(stage: FlowStage, { asked, user }: Contact): Promise<void> {
+  const page = await openAnew(stage)
+  const home = await makePerson(stage.service, [], user)
+  const proof = await prove(stage.service, asked)
+  const { organizationId } = home
+  const login = loginBy(proof, await newSessionKey(page))
+  const { session } = await stage.parent().otpLogin({ organizationId, ...login } as never)
+  await page.call('session.loginWithSession(value)', session)
+  await expectSessionOf(page, home)
+}
+
 /** `@turnkey/sdk-browser` in a page, with a backend for what needs the parent's key. */
 export const sdkBrowser: Flows = {
   'passkey sign-up': async (stage) => void (await logInByPasskey(stage)),
   'passkey login': async (stage) => void (await logInByPasskey(stage)),
-  async 'e-mail code'(stage) {
-    const page = await openAnew(stage)
-    const contact = 'browser@example.test'
-    const home = await makePerson(stage.service, [], { userEmail: contact })
-    const proof = await prove(stage.service, { contact })
-    const { organizationId } = home
-    const login = loginBy(proof, await newSessionKey(page))
-    const { session } = await stage.parent().otpLogin({ organizationId, ...login } as never)
-    await page.call('session.loginWithSession(value)', session)
-    await expectSessionOf(page, home)
-  },
+  'e-mail code': (stage) => logInByCode(stage, addressOf('browser@example.test')),
+  'SMS code': (stage) => logInByCode(stage, phoneOf('+4930555003')),
   async OAuth(stage) {
     const page = await openAnew(stage)
     const home = await makePerson(stage.service, [await stage.issuer.token({ sub: 'browser' })])

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { generateP256KeyPair } from '../../../src/crypto/index.ts'
 import { makePerson, nonceOf } from '../../service/oauth/stage.ts'
 import { codeIn, encryptCode, loginBy, messageOf } from '../../service/one-time-passcodes/outbox.ts'
-import { account, type FlowStage, type Flows } from './stage.ts'
+import { account, addressOf, type Contact, type FlowStage, type Flows, phoneOf } from './stage.ts'
 
 /** The client of a session's key, that the parent's root user has logged in with. */
 async function loggedIn(stage: FlowStage) {
@@ -11,25 +11,26 @@ async function loggedIn(stage: FlowStage) {
   return { session, client: stage.server(session, stage.service.organizationId) }
 }
 
+async function logInByCode(stage: FlowStage, { asked, user }: Contact): Promise<void> {
+  const { service } = stage
+  const home = await makePerson(service, [], user)
+  const { result, message } = await messageOf(service, () => stage.parent().initOtp({ ...asked, appName: 'Acme' }))
+  const { otpId, otpEncryptionTargetBundle: bundle } = result
+  const [key, session] = [generateP256KeyPair(), generateP256KeyPair()]
+  const sent = { otpId, bundle, code: codeIn(message) }
+  const encryptedOtpBundle = await encryptCode(service, sent, sent.code, key.publicKey)
+  const { verificationToken: token } = await stage.parent().verifyOtp({ otpId, encryptedOtpBundle })
+  const login = loginBy({ token, key }, session.publicKey)
+  await stage.parent().otpLogin({ organizationId: home.organizationId, ...login } as never)
+  expect(await stage.server(session, home.organizationId).getWhoami()).toMatchObject(home)
+}
+
 /** `@turnkey/sdk-server`: a backend with a key of its own. */
 export const sdkServer: Flows = {
   'passkey sign-up': { no: 'runs on servers' },
   'passkey login': { no: 'runs on servers' },
-  async 'e-mail code'(stage) {
-    const { service } = stage
-    const contact = 'server@example.test'
-    const home = await makePerson(service, [], { userEmail: contact })
-    const of = { otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Acme' }
-    const { result, message } = await messageOf(service, () => stage.parent().initOtp(of))
-    const { otpId, otpEncryptionTargetBundle: bundle } = result
-    const [key, session] = [generateP256KeyPair(), generateP256KeyPair()]
-    const sent = { otpId, bundle, code: codeIn(message) }
-    const encryptedOtpBundle = await encryptCode(service, sent, sent.code, key.publicKey)
-    const { verificationToken: token } = await stage.parent().verifyOtp({ otpId, encryptedOtpBundle })
-    const login = loginBy({ token, key }, session.publicKey)
-    await stage.parent().otpLogin({ organizationId: home.organizationId, ...login } as never)
-    expect(await stage.server(session, home.organizationId).getWhoami()).toMatchObject(home)
-  },
+  'e-mail code': (stage) => logInByCode(stage, addressOf('server@example.test')),
+  'SMS code': (stage) => logInByCode(stage, phoneOf('+4930555002')),
   async OAuth(stage) {
     const { service, issuer } = stage
     const session = generateP256KeyPair()

@@ -15,6 +15,7 @@ export const FLOWS = [
   'passkey sign-up',
   'passkey login',
   'e-mail code',
+  'SMS code',
   'OAuth',
   'wallet',
   'MFA',
@@ -23,6 +24,20 @@ export const FLOWS = [
   'log out',
 ] as const
 export type Flow = (typeof FLOWS)[number]
+
+/** What somebody gets a code at: how a code for it is asked for, and what a user is made with. */
+export interface Contact {
+  readonly asked: { readonly otpType: 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS'; readonly contact: string }
+  readonly user: { readonly userEmail: string } | { readonly userPhoneNumber: string }
+}
+
+export function addressOf(contact: string): Contact {
+  return { asked: { otpType: 'OTP_TYPE_EMAIL', contact }, user: { userEmail: contact } }
+}
+
+export function phoneOf(contact: string): Contact {
+  return { asked: { otpType: 'OTP_TYPE_SMS', contact }, user: { userPhoneNumber: contact } }
+}
 
 /** It works, as this shows, or is shown in another test; or why it does not. */
 export type Cell = ((stage: FlowStage) => Promise<void>) | { readonly shownBy: string } | { readonly no: string }
@@ -65,7 +80,7 @@ export const account = {
 export async function startFlowStage(): Promise<FlowStage> {
   const issuer = await startIssuer('ES256')
   const service = await startProxyStage({ privateIssuers: [issuer.url] })
-  await service.set({ allowedAuthMethods: ['passkey', 'email', 'oauth', 'wallet'] })
+  await service.set({ allowedAuthMethods: ['passkey', 'email', 'sms', 'oauth', 'wallet'] })
   const server: FlowStage['server'] = (key, organizationId) =>
     new Turnkey({
       apiBaseUrl: service.url,
