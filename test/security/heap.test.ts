@@ -1,7 +1,7 @@
 /**
  * What snapshots of the heaps of the service and of an authentication proxy of its own process hold when logins, signatures and
- * exports have ended, and what is on their disk and in their logs: no text of a secret that was in a request, in an answer or in
- * the data folder.
+ * exports have ended, and what is on their disk, in a snapshot of that and in their logs: no text of a secret that was in a
+ * request, in an answer or in the data folder.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,6 +14,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair, signEs256, uncompressP256 } from '../../src/crypto/index.ts'
 import { encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
+import { saveSnapshot } from '../../src/service/index.ts'
 import { listWrittenMessages } from '../../src/service/messages/index.ts'
 import { newKey, newUser } from '../service/handlers/steps.ts'
 import { ACCESS_TOKEN, GRANT, startSocialProviders } from '../service/oauth/social.ts'
@@ -192,4 +193,10 @@ test('heap: no secret of a request that has ended, and no key, stands in a snaps
   expect(kept).toContain(GRANT.clientId)
   // The token of a login stands in its activity: it names the key that logs in, and is worth nothing without it.
   expect(found(kept)).toEqual(['session'])
+  // What a snapshot has beyond that are the keys of which it is said to be a copy.
+  const file = join(folder, 'all.snapshot')
+  await saveSnapshot(dataDir, file)
+  const copied = readFileSync(file, 'latin1')
+  expect(copied).toContain(GRANT.clientId)
+  expect(found(copied)).toEqual(['apiPrivateKey', 'masterKey', 'session'])
 })
