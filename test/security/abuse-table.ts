@@ -4,7 +4,8 @@
  * the page of the documentation is made from that. `npx vitest -u` writes both anew.
  */
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test, vi } from 'vitest'
 import { stateDigest } from './state-digest.ts'
 
 export const ABUSE_FOLDER = join(import.meta.dirname, 'login-abuse')
@@ -14,7 +15,17 @@ type Said =
   | { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
   | readonly [status: number, code: unknown, message?: unknown, ...rest: unknown[]]
 
+/** What is tried, how, and what is answered: its status, and a part of its message. */
+export type AbuseRow<Answer extends Said = Said> = readonly [
+  name: string,
+  send: () => Promise<Answer>,
+  status: number,
+  says: string,
+]
+
 export interface AbuseRows {
+  /** Adds a test for each row: it is refused as it says. */
+  try(rows: readonly AbuseRow[]): void
   /** Does what must be refused and gives what was answered; fails where anything that the service keeps is another by it. */
   refuse<Answer extends Said>(name: string, send: () => Promise<Answer>): Promise<Answer>
   /** Adds the last test of a file: that all of its rows were refused as it is written down. */
@@ -24,16 +35,22 @@ export interface AbuseRows {
 /** @param file names the rows in the folder of what is written down; `dataDir` is asked when a row is tried */
 export function abuseRows(file: string, dataDir: () => string): AbuseRows {
   const answers = new Map<string, string>()
+  async function refuse<Answer extends Said>(name: string, send: () => Promise<Answer>): Promise<Answer> {
+    const before = stateDigest(dataDir())
+    const answer = await send()
+    expect(stateDigest(dataDir()), 'something was changed').toBe(before)
+    const [status, message] = read(answer)
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(answers.has(name), `two rows are called ${name}`).toBe(false)
+    answers.set(name, `${status} ${withoutChance(message)}`)
+    return answer
+  }
   return {
-    async refuse(name, send) {
-      const before = stateDigest(dataDir())
-      const answer = await send()
-      expect(stateDigest(dataDir()), 'something was changed').toBe(before)
-      const [status, message] = read(answer)
-      expect(status).toBeGreaterThanOrEqual(400)
-      expect(answers.has(name), `two rows are called ${name}`).toBe(false)
-      answers.set(name, `${status} ${withoutChance(message)}`)
-      return answer
+    refuse,
+    try(rows) {
+      test.each(rows)('%s is refused, and changes nothing', async (name, send, status, says) => {
+        expect(read(await refuse(name, send))).toEqual([status, expect.stringContaining(says)])
+      })
     },
     record() {
       test('every row is refused as it is written down', async () => {
@@ -42,6 +59,14 @@ export function abuseRows(file: string, dataDir: () => string): AbuseRows {
       })
     },
   }
+}
+
+/** Waits until all messages have been sent and that is noted, which comes after it: a digest would be another by that. */
+export async function untilMessagesAreNoted(dataDir: string): Promise<void> {
+  const database = new DatabaseSync(join(dataDir, 'quorate.db'), { readOnly: true })
+  const left = () => expect(database.prepare('select count(*) as count from messages').get()).toEqual({ count: 0 })
+  await vi.waitFor(left, { timeout: 30_000 })
+  database.close()
 }
 
 function read(answer: Said): readonly [number, string] {

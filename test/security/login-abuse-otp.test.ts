@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
 import {
@@ -31,7 +31,7 @@ import {
   sign,
   signUpBy,
 } from '../service/one-time-passcodes/outbox.ts'
-import { abuseRows } from './abuse-table.ts'
+import { abuseRows, untilMessagesAreNoted } from './abuse-table.ts'
 
 const clock = createTestClock(Date.now())
 const LOGIN = 'ACTIVITY_TYPE_OTP_LOGIN_V2'
@@ -95,15 +95,7 @@ beforeAll(async () => {
   await complete(service.root, VERIFY, await attempt(usedCode))
   lockedCode = await requestCode(service, { contact: 'l@example.com' })
   for (let at = 0; at < 3; at++) await refusalOf(complete(service.root, VERIFY, await attempt(lockedCode, '000000000')))
-  const database = new DatabaseSync(join(service.dataDir, 'quorate.db'), { readOnly: true })
-  // What is sent is noted after it.
-  await vi.waitFor(
-    () => expect(database.prepare('select count(*) as count from messages').get()).toEqual({ count: 0 }),
-    {
-      timeout: 10_000,
-    },
-  )
-  database.close()
+  await untilMessagesAreNoted(service.dataDir)
 })
 afterAll(() => service.close())
 
