@@ -37,15 +37,13 @@ export interface Sessions {
 /**
  * Opens the sessions of a folder. The key of a session is in the keychain of the system where there is one, otherwise in the
  * session's file; the files are their owner's alone. Where there is no file, the keychain is not asked.
+ * @param open opens the keychain of the system
  */
-export function openSessions({
-  folder,
-  keychain: uses,
-}: {
-  readonly folder: string
-  readonly keychain: boolean
-}): Sessions {
-  const keychain: Keychain | undefined = uses ? openKeychain() : undefined
+export function openSessions(
+  { folder, keychain: uses }: { readonly folder: string; readonly keychain: boolean },
+  open: () => Keychain = openKeychain,
+): Sessions {
+  const keychain = uses ? open() : undefined
   const pathOf = ({ baseUrl, organizationId }: SessionPlace) => {
     const name = createHash('sha256').update(`${baseUrl} ${organizationId}`).digest('hex').slice(0, 32)
     return join(folder, `${name}.json`)
