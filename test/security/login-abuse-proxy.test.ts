@@ -34,8 +34,8 @@ let issuer: TestIssuer
 let stage: ProxyStage
 let ada: { readonly organizationId: string }
 let bob: { readonly organizationId: string }
-/** Tokens of Ada: a fresh one, one that was used, one whose code came in clear. One of nobody, and one by SMS. */
-let tokens: Readonly<Record<'ada' | 'nobody' | 'used' | 'sms' | 'plain', Proof>>
+/** Tokens of Ada: two fresh ones, one that was used, one whose code came in clear. One of nobody, and one by SMS. */
+let tokens: Readonly<Record<'ada' | 'good' | 'nobody' | 'used' | 'sms' | 'plain', Proof>>
 /** A code that was asked for in the second form, and has been used. */
 let code: { readonly otpId: string; readonly bundle: string; readonly code: string }
 beforeAll(async () => {
@@ -60,6 +60,7 @@ beforeAll(async () => {
   tokens = {
     used,
     ada: { token: verificationToken, key },
+    good: await prove(stage, { contact: ADA }),
     nobody: await prove(stage, { contact: 'nobody@acme.test' }),
     sms: await prove(stage, { otpType: 'OTP_TYPE_SMS', contact: '+4930555999' }),
     plain: { token: proved.verificationToken, key },
@@ -312,7 +313,7 @@ describe('abuse of the proxy', () => {
 
   test('abuse of the proxy: the same requests without anything wrong in them are done', async () => {
     const publicKey = newKey()
-    expect((await stage.post('otp_login_v2', loginBy(tokens.ada, publicKey), { origin: APP })).status).toBe(200)
+    expect((await stage.post('otp_login_v2', loginBy(tokens.good, publicKey), { origin: APP })).status).toBe(200)
     expect(said(await oauth('own')())).toEqual([200, undefined, undefined])
     expect(said(await signUp({}, { origin: APP })())).toEqual([200, undefined, undefined])
   })
