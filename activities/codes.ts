@@ -173,7 +173,12 @@ export const applyCodes = {
   },
   'rotate/sink-failed': {
     summary: 'the new key could not be handed over; it is taken away again',
-    solve: 'mend the file or the command that takes the key, then rotate again; the old key stays',
+    solve: 'mend the file, the command or the store that takes the key, then rotate again; the old key stays',
+  },
+  'rotate/sink-away': {
+    summary: 'the store that takes the new key does not say whether it did; both keys stay',
+    solve: 'nothing, if the store comes back: it is tried again; otherwise see why the worker does not reach it',
+    retryable: true,
   },
   'rotate/no-such-key': {
     summary: 'the organization has no such user or API key, or several',

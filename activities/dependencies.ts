@@ -2,6 +2,7 @@ import type { SubmitClient } from '../src/client/index.ts'
 import type { Plan } from '../src/plan/index.ts'
 import type { Logger, Secret } from '../src/telemetry/index.ts'
 import type { PlanStore } from './plan-store.ts'
+import type { StoreTools } from './rotation-stores.ts'
 import type { Watch, WatchedDefinitions, WatchLock } from './watch-model.ts'
 
 /** The dependencies of the Temporal activities. */
@@ -47,4 +48,6 @@ export interface RotationDependencies {
   readonly clientWith: (organization: Plan['organization'], privateKey: Secret) => SubmitClient
   /** From now on the worker acts with this key in the place of its own, which was rotated. */
   readonly useKey: (privateKey: Secret) => void
+  /** How stores of secrets are reached. @default with an empty environment */
+  readonly stores?: StoreTools
 }

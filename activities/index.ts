@@ -21,6 +21,7 @@ export {
   type RotationPart,
   type RotationProgress,
   type RotationSink,
+  SECRET_STORES,
 } from './rotation-model.ts'
 export { sinkInWords } from './rotation-sinks.ts'
 export { nameOfRun } from './run-ledger.ts'

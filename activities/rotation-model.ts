@@ -9,6 +9,19 @@ export type RotationSink =
   | { readonly kind: 'env-file'; readonly path: string; readonly variable: string }
   /** A command of `/bin/sh -c` that reads the key on stdin, as 64 hex digits and a line break. */
   | { readonly kind: 'command'; readonly command: string }
+  | StoreSink
+
+/** A field of a secret in a store of secrets, which the worker reaches with its own credentials. */
+export interface StoreSink {
+  readonly kind: 'store'
+  readonly store: (typeof SECRET_STORES)[number]
+  /** `MOUNT/PATH` in Vault, the name or ARN in AWS Secrets Manager, `NAMESPACE/NAME` in Kubernetes. */
+  readonly path: string
+  /** @default `key`; in AWS Secrets Manager the whole secret */
+  readonly field?: string
+}
+
+export const SECRET_STORES = ['vault', 'aws-secrets-manager', 'kubernetes'] as const
 
 /** The order of a rotation. It never changes. */
 export interface RotationOrder {

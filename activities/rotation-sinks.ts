@@ -4,7 +4,8 @@ import { runCommand, withoutSecrets } from '../src/stamp/index.ts'
 import { Secret } from '../src/telemetry/index.ts'
 import { ApplyError } from './error.ts'
 import type { RotationKey } from './rotation-keys.ts'
-import type { RotationSink } from './rotation-model.ts'
+import type { RotationSink, StoreSink } from './rotation-model.ts'
+import { putIntoStore, StoreAway, type StoreTools } from './rotation-stores.ts'
 
 /** How long a command may take. */
 const COMMAND_MS = 60_000
@@ -12,11 +13,20 @@ const COMMAND_MS = 60_000
 /** Called with the private key that a sink had, before another one takes its place. */
 type Replacing = (privateKey: Secret) => void
 
+interface Handing {
+  readonly replacing: Replacing
+  readonly tools: StoreTools
+  /** Called before the key is sent to a store. */
+  readonly offering: () => Promise<unknown>
+  /** Whether it was sent before: the store may have it, whatever it says now. */
+  readonly wasOffered: boolean
+}
+
 /**
  * Hands a new key to its sink. The private key that it replaces there is given to `replacing` first, where it can be read. Done
- * again, it leaves the same. Throws `rotate/sink-failed`.
+ * again, it leaves the same. Throws `rotate/sink-failed`, and `rotate/sink-away` for what another try may mend.
  */
-export async function handTo(sink: RotationSink, key: RotationKey, replacing: Replacing): Promise<void> {
+export async function handTo(sink: RotationSink, key: RotationKey, { replacing, ...ofStores }: Handing): Promise<void> {
   try {
     switch (sink.kind) {
       case 'file':
@@ -25,10 +35,22 @@ export async function handTo(sink: RotationSink, key: RotationKey, replacing: Re
         return replaceLine(sink, key, replacing)
       case 'command':
         return await runSink(sink.command, key)
+      case 'store':
+        return await putIntoStore(sink, key.privateKey, {
+          ...ofStores,
+          replacing: (before) => tell(replacing, /^\s*([0-9a-fA-F]{64})(?::p256)?\s*$/.exec(before)?.[1]),
+        })
       default:
         return sink satisfies never
     }
   } catch (error) {
+    // INVARIANT: a key that a store may have is not taken away, or its reader would have none that works.
+    if (error instanceof StoreAway || ofStores.wasOffered) {
+      throw new ApplyError(
+        'rotate/sink-away',
+        `the new key waits for ${sinkInWords(sink)}: ${withoutKeys((error as Error).message)}`,
+      )
+    }
     const why = withoutKeys((error as QuorateError).message)
     throw new ApplyError('rotate/sink-failed', `the new key could not be handed over: ${why}`, {
       facts: { sink: sinkInWords(sink) },
@@ -39,8 +61,12 @@ export async function handTo(sink: RotationSink, key: RotationKey, replacing: Re
 /** A sink without what a command's own text may hold. */
 export function sinkInWords(sink: RotationSink): string {
   if (sink.kind === 'command') return `the command \`${withoutSecrets(sink.command)}\``
+  if (sink.kind === 'store') return storeInWords(sink)
   return sink.kind === 'file' ? `the file ${sink.path}` : `${sink.variable} in ${sink.path}`
 }
+
+/** As `--to-store` takes it. */
+const storeInWords = ({ store, path, field }: StoreSink) => `${store}:${path}${field === undefined ? '' : `#${field}`}`
 
 function replaceFile(path: string, { publicKey, privateKey }: RotationKey, replacing: Replacing): void {
   const before = readPrivate(path)

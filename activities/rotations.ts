@@ -1,6 +1,7 @@
 import { ClientError, type SubmitClient } from '../src/client/index.ts'
 import { makeBody } from '../src/plan/index.ts'
 import { activities as catalogue, type Json, type Wire } from '../src/protocol/index.ts'
+import type { Secret } from '../src/telemetry/index.ts'
 import { describeActivity } from './activity-state.ts'
 import { asksFor, makeVoteBody, type RequestedBody } from './body.ts'
 import type { ActivityDependencies, RotationDependencies } from './dependencies.ts'
@@ -273,9 +274,15 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
       const isItself = (await deps.clientFor(order.organization)).publicKey.toLowerCase() === order.key.publicKey
       if (before === undefined) {
         // INVARIANT: before a key is written over, it is kept until the API has deleted it.
-        await handTo(order.sink, key, (replaced) => {
+        const replacing = (replaced: Secret) => {
           const isOld = opened().clientWith(order.organization, replaced).publicKey === order.key.publicKey
           if (isOld) keys.keepOld(rotationId, replaced)
+        }
+        await handTo(order.sink, key, {
+          replacing,
+          tools: opened().stores ?? { environment: {} },
+          wasOffered: (await ledger.marked(rotationId, 'offered')) !== undefined,
+          offering: () => ledger.mark(rotationId, 'offered', String(deps.clock())),
         })
       }
       const handedAtMs = Number(await ledger.mark(rotationId, 'handed', String(deps.clock())))

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createActivities, createPlanStore } from '../../activities/index.ts'
+import { takeEnvironment } from '../config/index.ts'
 import { p256PublicKey } from '../crypto/index.ts'
 import {
   createClients,
@@ -49,6 +50,7 @@ export async function createOrganizationWorker(
         keysFolder: rotationKeysOf(settings.dataDir),
         clientWith: ({ id }, privateKey) => submitter({ ...place, organizationId: id, key: openKey(privateKey) }),
         useKey,
+        stores: { environment: takeEnvironment() },
       },
       planStore: createPlanStore(join(settings.dataDir, 'plans')),
       clock: Date.now,

@@ -28,6 +28,22 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
   const nowhere = await run(...rotate)
   expect(nowhere.exit).toBe(1)
   expect(nowhere.stderr).toContain('--to-file')
+  const into = (store: string) =>
+    quorateShared(['rotate', 'key', '--user', 'ci-bot', '--name', 'ci-bot-key', '--to-store', store], {
+      env,
+      cwd: folder,
+    })
+  for (const store of [
+    'vaul:secret/ci',
+    'vault:secret',
+    'vault:secret/../sys',
+    'kubernetes:ci#key',
+    'vault:secret/ci#',
+  ]) {
+    const wrong = await into(store)
+    expect([wrong.exit, wrong.stderr], store).toEqual([1, expect.stringContaining('kubernetes:default/ci#key')])
+  }
+  expect((await into('vault:secret/ci#deploy')).stderr).toMatch(/goes to +vault:secret\/ci#deploy/)
   expect((await run('import', 'defs')).exit).toBe(0)
   const file = readAll(join(folder, 'defs')).find(({ text }) => text.includes(client.publicKey))!.path
   const written = readFileSync(file, 'utf8').replace(/^/, '# Who may act.\n')

@@ -27,6 +27,7 @@ import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
 import type { rotate } from '../../workflows/index.ts'
+import { type SecretStores, startSecretStores } from '../activities/secret-stores.ts'
 import { openHistory } from '../open-history.ts'
 import { createTestUser, Refused, startTestService, type TestClient, type TestService } from '../service/harness.ts'
 import { connectTestTemporal } from '../temporal.ts'
@@ -40,6 +41,7 @@ const store = createPlanStore(join(folder, 'plans'))
 let service: TestService
 let temporal: TemporalConnections
 let replayer: Replayer
+let secrets: SecretStores
 let stopWorker: () => Promise<void>
 /** Whom the client of the new key stamps as, where a test says so. */
 let impostor: Secret | undefined
@@ -51,6 +53,7 @@ const losing = new Set<string>()
 beforeAll(async () => {
   service = await startTestService()
   temporal = await connectTestTemporal()
+  secrets = await startSecretStores()
   const { organizationId } = service
   const clientOf = (privateKey: Secret) =>
     createSubmitClient({ baseUrl: service.url, organizationId, stamper: createApiKeyStamper({ privateKey }) })
@@ -62,6 +65,7 @@ beforeAll(async () => {
     logger: silentLogger,
     rotation: {
       keysFolder: join(folder, 'rotation-keys'),
+      stores: secrets.tools,
       clientWith: (_, privateKey) => {
         const client = clientOf(impostor ?? privateKey)
         const query: typeof client.query = (name, ...more) =>
@@ -97,6 +101,7 @@ afterAll(async () => {
   await replayer.close()
   await temporal.close()
   await service.close()
+  await secrets.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -337,6 +342,29 @@ test('a command opens the new key as a file, and may print what it wants', async
   const command = `yes | head -c 100000; cat /dev/stdin > ${path}`
   expect(await (await begin(user, { kind: 'command', command })).ended()).toMatchObject({ state: 'done' })
   expect(await publicKeysOf(user.userId)).toEqual([service.client(readFileSync(path, 'utf8').trim()).publicKey])
+})
+
+test('a store of secrets that takes the key and loses the answer, and then refuses, is asked on: both keys stay until it says so', async () => {
+  const user = await addUser('vaulted')
+  secrets.vault.set('secret/ci', { version: 3, fields: { key: user.privateKey, region: 'eu' } })
+  secrets.losing = 1
+  secrets.refusingAfter = true
+  const run = await begin(user, { kind: 'store', store: 'vault', path: 'secret/ci' })
+  const away = await run.until(({ error }) => error?.message.includes('403') === true)
+  expect(away).toMatchObject({ state: 'handing over', error: { code: 'rotate/sink-away' } })
+  expect((await publicKeysOf(user.userId)).length).toBe(2)
+  secrets.refusingAfter = false
+  await run.handle.signal('nudge')
+  expect(await run.ended()).toMatchObject({ state: 'done', proof: 'refused' })
+  const { version, fields } = secrets.vault.get('secret/ci')!
+  expect([version, fields['region']]).toEqual([4, 'eu'])
+  expect(await publicKeysOf(user.userId)).toEqual([service.client(fields['key'] as string).publicKey])
+  const history = await openHistory(await run.handle.fetchHistory(), run.handle.workflowId, testSeal)
+  for (const secret of [fields['key'] as string, user.privateKey]) expect(history).not.toContain(secret)
+
+  const unhanded = await begin(user, { kind: 'store', store: 'vault', path: 'forbidden/ci' })
+  expect(await unhanded.ended()).toMatchObject({ state: 'failed', error: { code: 'rotate/sink-failed' } })
+  expect((await publicKeysOf(user.userId)).length).toBe(1)
 })
 
 test('the key that acts rotates itself, and goes on with the new one', async () => {

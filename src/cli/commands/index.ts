@@ -289,6 +289,10 @@ export const commands: readonly CommandRow[] = [
       { flags: '--name <key>', meaning: 'name, id or public key of the key to replace' },
       { flags: '--to-file <path>', meaning: 'key file for the new private key; the file of the old one may be given' },
       { flags: '--to-env <path:variable>', meaning: 'file in which the line VARIABLE=… gets the new private key' },
+      {
+        flags: '--to-store <store:secret>',
+        meaning: 'secret of Vault, AWS Secrets Manager or Kubernetes, such as vault:secret/ci#key',
+      },
       { flags: '--to-command <command>', meaning: 'shell command that reads the new private key on stdin' },
       { flags: '--overlap <time>', meaning: 'how long both keys are valid, such as 24h, 30m or 0 (default: 24h)' },
       { flags: '--drop <key>', meaning: 'another key of the user, deleted first where there is no room for a new one' },
@@ -306,7 +310,7 @@ export const commands: readonly CommandRow[] = [
         'A durable workflow carries it out: what was begun goes on after any crash, and waits for approval as long as it takes. The old key is deleted only when the API has taken the new one and the overlap has passed; if the new key proves bad or cannot be handed over, it is taken away again. The worker makes the key and hands it over, on its machine.',
       examples: [
         [
-          "quorate rotate key --user ci-bot --name deploy --to-command 'vault kv put secret/ci key=-' --yes",
+          'quorate rotate key --user ci-bot --name deploy --to-store vault:secret/ci#key --yes',
           'into a store of secrets',
         ],
       ],

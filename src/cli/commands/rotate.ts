@@ -4,6 +4,7 @@ import {
   type RotationOrder,
   type RotationProgress,
   type RotationSink,
+  SECRET_STORES,
 } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import {
@@ -153,18 +154,36 @@ function assertOwnKey({ settings }: CommandInput, place: Place, { key, sink }: R
 }
 
 function readSink(options: CommandInput['options']): RotationSink {
-  const [file, env, command] = ['toFile', 'toEnv', 'toCommand'].map((name) => textOf(options, name))
-  if ([file, env, command].filter((one) => one !== undefined).length !== 1) {
+  const [file, env, command, store] = ['toFile', 'toEnv', 'toCommand', 'toStore'].map((name) => textOf(options, name))
+  if ([file, env, command, store].filter((one) => one !== undefined).length !== 1) {
     throw usage(
       'where the new key goes is not said, or more than once',
-      'give one of --to-file, --to-env and --to-command',
+      'give one of --to-file, --to-env, --to-store and --to-command',
     )
   }
   if (file !== undefined) return { kind: 'file', path: resolve(file) }
   if (command !== undefined) return { kind: 'command', command }
+  if (store !== undefined) return readStore(store)
   const [, path, variable] = /^(.+):([A-Za-z_][A-Za-z0-9_]*)$/.exec(env!) ?? []
   if (path === undefined) throw usage('--to-env names no variable', 'give it as --to-env .env:QUORATE_API_KEY')
   return { kind: 'env-file', path: resolve(path), variable: variable! }
+}
+
+/** How each store names a secret. */
+const SECRET_PATHS: Record<(typeof SECRET_STORES)[number], { readonly path: RegExp; readonly example: string }> = {
+  vault: { path: /^[\w.-]+(?:\/[\w.@-]+)+$/, example: 'vault:secret/ci#key' },
+  'aws-secrets-manager': { path: /^[\w/+=.@:-]+$/, example: 'aws-secrets-manager:prod/ci' },
+  kubernetes: { path: /^[a-z0-9-]+\/[a-z0-9.-]+$/, example: 'kubernetes:default/ci#key' },
+}
+
+function readStore(text: string): RotationSink {
+  const [, name, path = '', field] = /^([a-z-]+):([^#]+)(?:#([\w.-]+))?$/.exec(text) ?? []
+  const store = SECRET_STORES.find((one) => one === name)
+  const isDots = path.split('/').some((part) => part === '.' || part === '..')
+  if (store && SECRET_PATHS[store].path.test(path) && !isDots)
+    return { kind: 'store', store, path, ...(field === undefined ? {} : { field }) }
+  const examples = SECRET_STORES.map((one) => SECRET_PATHS[one].example)
+  throw usage('--to-store names no secret of a store', `give it as ${examples.join(', or ')}`)
 }
 
 function required(options: CommandInput['options'], name: string): string {
