@@ -8,8 +8,8 @@ import { suppressionsOf } from './suppressions.ts'
 const RULE = 'unknown-activity'
 /** The one lint rule that every load runs: a DENY with a mistyped word denies nothing, and the API takes it. */
 const ONLY = Object.fromEntries(rules.map(({ name, severity }) => [name, name === RULE ? severity : ('off' as const)]))
-/** Expressions that the rule can say something about; it saves parsing the others a second time. */
-const MAY_HOLD = /\bactivity\s*\.\s*(?:type|kind|resource|action)\b/
+/** Without the name of this root the rule has nothing to say: it saves parsing a second time. */
+const ROOT = 'activity'
 
 /** Words for activities that no activity has, as `policy lint` finds them; a warning, since the API may know more of them. */
 export function checkActivityWords(
@@ -19,7 +19,7 @@ export function checkActivityWords(
   // Policies that differ in the names they use alone have one text, with the same in place of each name.
   const known = new Map<string, readonly Advice[]>()
   const found = expressions.flatMap(({ address, field, checked: { text, locate } }) => {
-    if (!MAY_HOLD.test(text)) return []
+    if (!text.includes(ROOT)) return []
     const key = `${field} ${text}`
     const expression = known.has(key) ? undefined : readForLint(field, text)
     const policies = expression ? [{ name: '', effect: 'allow' as const, fields: { [field]: expression } }] : []

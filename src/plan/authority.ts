@@ -3,7 +3,7 @@
  * catalogue; guards and the order of a quorum's change cannot be, because they are about authority itself.
  */
 import { AUTH_PROXY_NAMES } from '../protocol/index.ts'
-import { type Actual, type KindName, kinds, type Resource, type Value } from '../resources/index.ts'
+import { type Actual, type KindName, kinds, mentionsOf, type Resource, type Value } from '../resources/index.ts'
 
 export const QUORUM = { kind: 'rootQuorum', members: 'users', threshold: 'threshold' } as const
 export const MEMBER_KIND: KindName = 'user'
@@ -67,9 +67,8 @@ export function authProxyUser({ resources }: Pick<Actual, 'resources'>): string 
 
 /** Whether this is the policy that allows the proxy's user what it does. */
 export function isAuthProxyPolicy({ kind, name, fields }: Resource, userId: string): boolean {
-  const { effect, consensus } = fields
+  const { effect, consensus = null } = fields
   const isNamed = name === AUTH_PROXY_NAMES.policy || name === `${AUTH_PROXY_NAMES.policy} ${userId}`
-  return (
-    kind === 'policy' && isNamed && String(effect).toUpperCase().endsWith('ALLOW') && String(consensus).includes(userId)
-  )
+  if (kind !== 'policy' || !isNamed || !String(effect).toUpperCase().endsWith('ALLOW')) return false
+  return mentionsOf({ kind, fields: { consensus } }).has(userId)
 }

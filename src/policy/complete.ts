@@ -3,9 +3,11 @@ import { activities, activityActions, activityKinds, activityResources } from '.
 import { childrenOf, type Expression } from './ast.ts'
 import { checkTree } from './check.ts'
 import { fieldRow, roots, rootsOf, structRow } from './environment.ts'
+import { lex } from './lexer.ts'
 import type { PolicyField } from './model.ts'
 import { functions, methods, quantifiers } from './operators.ts'
 import { parse } from './parser.ts'
+import { reservedWords, type Token } from './tokens.ts'
 import { showType, type Type } from './types.ts'
 
 export interface Completion {
@@ -37,13 +39,15 @@ const words: Readonly<Record<string, readonly string[]>> = {
 /** Lists what may stand at an offset of an expression. */
 export function completeAt(field: PolicyField, text: string, offset: number): Completions {
   const before = text.slice(0, offset)
-  if (before.split("'").length % 2 === 0) return completeText(before)
-  const word = /[A-Za-z_]?\w*$/.exec(before)![0]
-  const start = offset - word.length
-  const written = text.slice(0, start) + CURSOR
+  const { tokens, problems } = lex(before)
+  const last = tokens.at(-2)
+  const isText = last?.kind === 'string' && problems.some(({ code }) => code === 'policy/unterminated-string')
+  const start = isText ? last.start + 1 : last && isWord(last) && last.end === offset ? last.start : offset
+  const written = `${text.slice(0, start)}${CURSOR}${isText ? "'" : ''}`
   const { tree } = parse(written + closersOf(written))
   const found = tree && find(tree, [])
   if (tree === undefined || found === undefined) return { items: [], start }
+  if (isText) return { items: wordsFor(found.around), start }
   if (found.node.kind === 'member') {
     const type = checkTree(field, tree).types.get(found.node.target)
     return { items: type === undefined ? [] : membersOf(type), start }
@@ -51,32 +55,34 @@ export function completeAt(field: PolicyField, text: string, offset: number): Co
   return { items: [...variablesOf(found.around, checkTree(field, tree).types), ...startsOf(field)], start }
 }
 
-/** Inside of quotes: the words that `activity.kind` and the like may be compared with. */
-function completeText(before: string): Completions {
-  const start = before.lastIndexOf("'") + 1
-  const compared = /activity\s*\.\s*(kind|type|resource|action)\s*(?:==|!=|in\s*\[(?:\s*'[^']*'\s*,)*)\s*'[^']*$/.exec(
-    before,
-  )
-  const column = compared?.[1]
-  return {
-    items: (column === undefined ? [] : words[column]!).map((label) => ({
-      label,
-      kind: 'word',
-      detail: `activity.${column}`,
-      doc: '',
-    })),
-    start,
-  }
+function isWord(token: Token): boolean {
+  return token.kind === 'identifier' || (token.kind === 'symbol' && reservedWords.some((word) => word === token.symbol))
 }
+
+/** The words that `activity.kind` and the like may be compared with, for a text that is compared alone or in a list. */
+function wordsFor([around, outer]: readonly Expression[]): readonly Completion[] {
+  const comparison = around?.kind === 'list' ? outer : around
+  const read = comparison?.kind === 'compare' ? comparison.left : undefined
+  if (read?.kind !== 'member' || read.target.kind !== 'name' || read.target.name !== 'activity') return []
+  const column = read.name.text
+  return (Object.hasOwn(words, column) ? words[column]! : []).map((label) => ({
+    label,
+    kind: 'word',
+    detail: `activity.${column}`,
+    doc: '',
+  }))
+}
+
+const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
 
 /** The brackets that are still open, closed. */
 function closersOf(text: string): string {
   const closers: string[] = []
-  const pairs: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
-  for (const [token] of text.replaceAll(/'[^']*'/g, '').matchAll(/[()[\]{}]/g)) {
-    const closer = pairs[token]
-    if (closer === undefined) closers.pop()
-    else closers.push(closer)
+  for (const token of lex(text).tokens) {
+    if (token.kind !== 'symbol') continue
+    const closer = closing[token.symbol]
+    if (closer !== undefined) closers.push(closer)
+    else if (token.symbol === closers.at(-1)) closers.pop()
   }
   return closers.reverse().join('')
 }
@@ -87,7 +93,10 @@ interface Found {
 }
 
 function find(node: Expression, around: readonly Expression[]): Found | undefined {
-  const isIt = (node.kind === 'member' && node.name.text === CURSOR) || (node.kind === 'name' && node.name === CURSOR)
+  const isIt =
+    (node.kind === 'member' && node.name.text === CURSOR) ||
+    (node.kind === 'name' && node.name === CURSOR) ||
+    (node.kind === 'string' && node.value === CURSOR)
   if (isIt) return { node, around }
   for (const child of childrenOf(node)) {
     const found = find(child, [node, ...around])

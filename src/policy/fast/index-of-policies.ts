@@ -296,7 +296,7 @@ function keysOf(unit: Unit, node: Expression): { readonly path: string; readonly
     if (key === undefined) return undefined
     keys.push(key)
   }
-  return { path: unit.text.slice(value.start, value.end).replace(/\s+/g, ''), keys }
+  return { path: path.chain, keys }
 }
 
 function isLiteral(node: Expression): node is Expression & { kind: 'string' | 'int' } {

@@ -19,6 +19,8 @@ export type ReadRaw = (frame: Frame) => unknown
 
 /** A chain of fields. */
 export interface RawPath {
+  /** The names from its root or variable on, as they are read: `eth.tx.value`. */
+  readonly chain: string
   readonly read: ReadRaw
   /** The declared type of its end. */
   readonly type: Type
@@ -52,10 +54,13 @@ export function readerOf(unit: Unit, node: Expression, scope: Scope | undefined)
   const type = unit.types.get(node)
   if (root.kind !== 'name' || type === undefined) return undefined
   const { name } = root
+  const chain = [name, ...names].join('.')
   const place = at(unit, node)
   for (let variable = scope; variable !== undefined; variable = variable.outer)
     if (variable.name === name)
-      return node.kind === 'member' ? { ...fromVariable(unit, node, variable.variable, names), type, place } : undefined
+      return node.kind === 'member'
+        ? { ...fromVariable(unit, node, variable.variable, names), chain, type, place }
+        : undefined
   if (!isRootName(name)) return undefined
   const rootOf = rootReaders[name]
   let missing: Fault | undefined
@@ -63,7 +68,7 @@ export function readerOf(unit: Unit, node: Expression, scope: Scope | undefined)
     missing ??= undefinedAt(at(unit, root))
     return rootOf(frame) ?? missing
   })
-  return { read, quick: chainReaders[[name, ...names].join('.')] ?? read, type, place }
+  return { chain, read, quick: chainReaders[chain] ?? read, type, place }
 }
 
 function rowOf(unit: Unit, { target, name }: Member): StructField | undefined {

@@ -14,9 +14,9 @@ import { type RawPath, readerOf } from './read-path.ts'
 
 /** The conditions under which an expression has a value. */
 export interface ValueConditions {
-  /** Chains that must be readable, by their text. */
+  /** Chains that must be readable, by their names. */
   readonly paths: ReadonlyMap<string, RawPath>
-  /** Of these, the texts that are sliced: they must not be long, or slicing them takes too many steps. */
+  /** Of these, the chains that are sliced: they must not be long, or slicing them takes too many steps. */
   readonly sliced: ReadonlySet<string>
   /** Predicates inside of one another, at most. */
   readonly depth: number
@@ -118,7 +118,7 @@ class Survey implements ValueConditions {
     if (people.includes(root.name)) return node === root
     const path = readerOf(this.#unit, node, scope)
     if (path === undefined || !isClosed(path.type)) return false
-    this.paths.set(this.#unit.text.slice(node.start, node.end).replace(/\s+/g, ''), path)
+    this.paths.set(path.chain, path)
     return true
   }
 
@@ -127,8 +127,9 @@ class Survey implements ValueConditions {
     this.slices++
     if (from.kind !== 'int' || to.kind !== 'int' || from.value < 0n || from.value > to.value) return false
     if (this.#unit.types.get(target)?.kind !== 'string' || target.kind !== 'member') return false
-    if (!this.#isSoundPath(target, undefined)) return false
-    this.sliced.add(this.#unit.text.slice(target.start, target.end).replace(/\s+/g, ''))
+    const path = readerOf(this.#unit, target, undefined)
+    if (path === undefined || !this.#isSoundPath(target, undefined)) return false
+    this.sliced.add(path.chain)
     return isVariableFree(target, scope)
   }
 
