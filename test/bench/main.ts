@@ -3,6 +3,7 @@
 /** Each loads only when asked for. */
 const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
   batch: () => import('./batch.ts'),
+  lists: () => import('./lists.ts'),
   login: () => import('./login.ts'),
   plan: () => import('./plan.ts'),
   policy: () => import('./policy.ts'),
