@@ -2,6 +2,7 @@
  * Whatever an organization has, in the hands of another: in every field of every activity and query it must look like
  * something that nobody has. The matrix is made from the catalogue, field by field, so a new field is in it by itself.
  */
+import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { generateP256KeyPair, KEY_CURVES, uncompressP256 } from '../../src/crypto/index.ts'
 import { type ActivityType, activities, type JsonObject, type QueryName, queries } from '../../src/protocol/index.ts'
@@ -127,9 +128,13 @@ async function fill({ client, organizationId, issuer }: Filled, word: string): P
   }
 }
 
+/** Of ids, one is like another, and none can be taken: in the place of each, the same is asked for, and but once a field. */
+const ID_OF_NOTHING = randomUUID()
+
 /** A value of the same form that nobody has. */
 function strangerTo(value: string): string {
-  if (/^(?:[0-9a-f-]{36}|0x[0-9a-fA-F]{40})$/.test(value)) return value.replace(/[1-8](?=[^1-8]*$)/, turned)
+  if (/^[0-9a-f-]{36}$/.test(value)) return ID_OF_NOTHING
+  if (/^0x[0-9a-fA-F]{40}$/.test(value)) return value.replace(/[1-8](?=[^1-8]*$)/, turned)
   if (/^0[23][0-9a-f]{64}$/.test(value)) return otherPoint(value)
   if (value.startsWith('sha256:')) return `sha256:${'0'.repeat(64)}`
   return `nobody-${value.length}@example.com`.slice(0, value.includes('@') ? undefined : 8)
