@@ -42,6 +42,8 @@ export interface Traced {
   /** Oldest first. */
   readonly acts: readonly Act[]
   readonly left: readonly LeftBehind[]
+  /** Of `acts`, what was sent, signed or exported with its approval, or is being: containment takes none of it back. */
+  readonly beyond: readonly Act[]
   readonly reach: readonly HeldPower[]
 }
 
@@ -89,14 +91,30 @@ export async function traceKey(
       left.set(address, { address, did: made.has(text) ? 'made' : 'changed', activityId: id, at })
     }
   }
+  acts.reverse()
   return {
-    acts: acts.reverse(),
+    acts,
     left: [...left.values()].reverse(),
+    beyond: acts.filter(isBeyond),
     reach: user === undefined ? [] : reachOf(actual, { user, nowMs }),
   }
 }
 
 const CHANGES = /^ACTIVITY_TYPE_(CREATE|UPDATE|IMPORT|SET|ENABLE|DISABLE|RECOVER)_/
+
+/** What leaves the organization: signatures, payments, keys. */
+const LEAVES = /_(SIGN|SEND|EXPORT|EXECUTE_SWAP|CLAIM|EARN_DEPOSIT|EARN_WITHDRAW|SPARK_PREPARE_TRANSFER)(_|$)/
+/** What may still be stopped, or has come to nothing. */
+const STOPPABLE: readonly string[] = [
+  'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+  'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED',
+  'ACTIVITY_STATUS_REJECTED',
+  'ACTIVITY_STATUS_FAILED',
+]
+
+function isBeyond({ type, status, part }: Act): boolean {
+  return (part === 'requested' || part === 'approved') && LEAVES.test(type) && !STOPPABLE.includes(status)
+}
 
 function partOf(
   activity: Parameters<typeof isVotedBy>[0] & { readonly intent: unknown },

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { complete } from '../service/handlers/steps.ts'
 import { createTestUser, Refused, startTestService, type TestClient, type TestService } from '../service/harness.ts'
 import { countActivities, environmentOf, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 
@@ -51,11 +52,39 @@ async function attack({ service, userId, client }: { service: TestService; userI
   return { second, third, waiting }
 }
 
+/** By the key: a signature, and one that fails, for the key to sign with is not there; gives the activity of the first. */
+async function signTwice({ service, userId, client }: { service: TestService; userId: string; client: TestClient }) {
+  const ci = `approvers.any(user, user.id == '${userId}')`
+  await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', policy('sign', ci, "activity.action == 'SIGN'"))
+  const { privateKeys } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', {
+    privateKeys: [
+      {
+        privateKeyName: 'hot',
+        curve: 'CURVE_SECP256K1',
+        privateKeyTags: [],
+        addressFormats: ['ADDRESS_FORMAT_ETHEREUM'],
+      },
+    ],
+  })
+  const sign = (signWith: string) =>
+    client.submit('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', {
+      signWith,
+      payload: 'ab'.repeat(32),
+      encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
+      hashFunction: 'HASH_FUNCTION_NO_OP',
+    })
+  const { id, status } = await sign(privateKeys[0]!.privateKeyId!)
+  expect(status).toBe('ACTIVITY_STATUS_COMPLETED')
+  await sign('00000000-0000-4000-8000-000000000000').catch(() => {})
+  return id
+}
+
 test('incident key: it is found, cut off with what it made, and proved dead; what it did is told whole', async () => {
   const stage = await open()
   const { service, folder, env, client } = stage
   const honest = await addKey(stage)
   const { second, third, waiting } = await attack(stage)
+  const beyond = await signTwice(stage)
   const before = await countActivities(service)
 
   const looked = await quorate(['incident', 'key', client.publicKey, '--json'], { env, cwd: folder })
@@ -69,6 +98,7 @@ test('incident key: it is found, cut off with what it made, and proved dead; wha
   const acted = found.acts.filter(({ part }: { part: string }) => part !== 'about')
   expect(acted.map(({ id }: { id: string }) => id).sort()).toEqual(its.map(({ id }) => id).sort())
   expect(found.left).toContainEqual(expect.objectContaining({ address: 'policy.backdoor', did: 'made' }))
+  expect(found.beyond.map(({ id }: { id: string }) => id)).toEqual([beyond])
   expect(await countActivities(service)).toBe(before)
 
   const leaked = keyFile(folder, 'leaked', client.privateKey)
@@ -92,6 +122,7 @@ test('incident key: it is found, cut off with what it made, and proved dead; wha
   expect(await service.client(honest.privateKey).query('whoami')).toMatchObject({ username: 'ci-bot' })
   const timeline = readFileSync(report.timeline, 'utf8')
   for (const { id } of its) expect(timeline).toContain(id)
+  expect(timeline.split('### What cannot be taken back')[1]).toContain(beyond)
   for (const text of [cut.stdout, cut.stderr, timeline]) expect(text).not.toContain(client.privateKey)
 
   const again = await quorate([...contain, '--yes'], { env, cwd: folder })

@@ -220,6 +220,7 @@ const incident = {
       cuts: [protective],
       proof: 'registered',
       acts: [{ id: 'idid', type: 'T', status: 'S', at: 'then', requestedBy: 'bob', part: 'requested' }],
+      beyond: [{ id: 'sent', type: 'SIGN', status: 'DONE', at: 'then', part: 'requested' }],
       left: [{ address: 'policy.backdoor', did: 'made', activityId: 'idid', at: 'then' }],
       reach: [
         {

@@ -73,7 +73,7 @@ function paragraph(
   one: IncidentView['organizations'][number],
   { style, since }: { readonly style: Style; readonly since: string },
 ): string {
-  const { organization, exposure, cuts, proof, acts, left, reach } = one
+  const { organization, exposure, cuts, proof, acts, left, beyond, reach } = one
   const rows: [string, readonly string[]][] = [
     [
       'user',
@@ -94,6 +94,12 @@ function paragraph(
         : [`${acts.length} activities${since}`, ...acts.slice(-MOST).map(actText)],
     ],
     ['left', left.map((each) => `${each.did} ${each.address}, activity ${each.activityId} at ${each.at}`)],
+    [
+      'beyond',
+      beyond.length === 0
+        ? []
+        : [`${beyond.length} sent, signed or exported: not to be taken back`, ...beyond.slice(-MOST).map(actText)],
+    ],
     ['cut', (cuts ?? []).map(({ what, outcome }) => `${outcome}: ${what}`)],
     ['proof', proof === undefined ? [] : [PROOFS[proof]]],
     ['next', nextSteps(one)],
@@ -168,6 +174,7 @@ function section({
   proof,
   acts,
   left,
+  beyond,
 }: IncidentView['organizations'][number]): string {
   const whose = exposure
     ? `${exposure.key ? `API key ${markdownText(exposure.key.name)}` : 'Every credential'} of ${markdownText(exposure.user.name)}.`
@@ -188,9 +195,14 @@ function section({
     ({ what, outcome, activityId, why }) =>
       `- ${outcome}: ${markdownText(what)}${activityId === undefined ? '' : ` (${markdownCode(activityId)})`}${why === undefined ? '' : `: ${markdownText(why)}`}\n`,
   )
+  const gone = beyond.map(
+    ({ at, type, status, id }) =>
+      `- ${markdownCode(type.replace('ACTIVITY_TYPE_', ''))}, ${status.replace('ACTIVITY_STATUS_', '')} (${markdownCode(id)}, ${at})\n`,
+  )
   return [
     `\n## ${markdownText(organization.name)} ${markdownCode(organization.id)}\n\n${whose}\n\n### What it did\n\n${table}`,
     lives.length === 0 ? '' : `\n### What lives of it\n\n${lives.join('')}`,
+    gone.length === 0 ? '' : `\n### What cannot be taken back\n\n${gone.join('')}`,
     steps.length === 0 ? '' : `\n### What was cut\n\n${steps.join('')}`,
     proof === undefined ? '' : `\nProof: ${PROOFS[proof]}.\n`,
   ].join('')
