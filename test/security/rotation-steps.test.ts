@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Activities, createActivities, createPlanStore, type RotationProgress } from '../../activities/index.ts'
 import { createSubmitClient } from '../../src/client/index.ts'
+import { openRotations } from '../../src/operations/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
@@ -37,8 +38,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** A rotation whose new key is registered and has proved good. */
-async function verified() {
+/** A rotation that was ordered, and of which nothing is done. */
+async function entered() {
   const { userId, client } = await createTestUser(service, 'ci')
   const rotationId = randomBytes(32).toString('hex')
   const path = join(folder, `${rotationId}.key`)
@@ -53,6 +54,12 @@ async function verified() {
     sink: { kind: 'file', path },
     orderedAt: '2026-01-01T00:00:00.000Z',
   })
+  return { rotationId, path, oldKey: client.privateKey }
+}
+
+/** A rotation whose new key is registered and has proved good. */
+async function verified() {
+  const { rotationId, path, oldKey } = await entered()
   await steps.makeRotationKey({ rotationId })
   const run = async (part: 'create' | 'delete' | 'undo') => {
     await steps.prepareRotation({ rotationId, part, timestampMs: Date.now() })
@@ -62,7 +69,7 @@ async function verified() {
   await steps.verifyRotation({ rotationId })
   const end = (state: RotationProgress['state']) =>
     steps.recordRotation({ progress: { rotationId, state, activities: {} } as unknown as RotationProgress })
-  return { rotationId, path, oldKey: client.privateKey, run, end }
+  return { rotationId, path, oldKey, run, end }
 }
 
 const works = async (privateKey: string) => (await service.client(privateKey).query('whoami')).username
@@ -84,4 +91,14 @@ test('a new key that has taken its place is not taken away, whoever says that th
   expect(await works(JSON.parse(readFileSync(path, 'utf8')).privateKey)).toBe('ci')
   // Its deletion was never asked for: it is still good, and nowhere else.
   expect(readFileSync(join(keysFolder, `${rotationId}.old.key`), 'utf8').trim()).toBe(oldKey)
+})
+
+test('a rotation is listed from its first step on, before anything is made or submitted; one that no worker has begun is not', async () => {
+  const { organizationId } = service
+  const { rotationId } = await entered()
+  const listed = async () =>
+    (await openRotations(folder, organizationId)).filter((one) => one.rotationId === rotationId)
+  expect(await listed()).toEqual([])
+  await steps.loadRotation({ rotationId, organizationId })
+  expect(await listed()).toMatchObject([{ state: 'creating', user: 'ci', activities: {} }])
 })
