@@ -83,7 +83,7 @@ const parts: Readonly<Record<string, Part>> = {
   stores: { what: 'suites of the service with its rows in PostgreSQL', count: 1, run: testOnPostgres },
   schemathesis: {
     what: 'times as many requests as in the suite, which Schemathesis makes up from what is described',
-    count: 27,
+    count: 54,
     run: async (times) => runTests(['test/security/schemathesis.test.ts'], { QUORATE_TIMES: String(times) }),
   },
   logins: {
