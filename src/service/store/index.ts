@@ -41,6 +41,7 @@ export {
 export { lockInstallation } from './installation-lock.ts'
 export { createLeases, type Lease, type Leases } from './leases.ts'
 export { migrateFile, tablesOfOrganization } from './migrations.ts'
+export { listOfUsers } from './of-users.ts'
 export { peekDatabase } from './peek.ts'
 export { migrateServer, openPostgres } from './postgres.ts'
 export { POSTGRES_DEFAULTS, type PostgresSettings } from './postgres-pool.ts'

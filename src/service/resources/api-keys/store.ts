@@ -1,12 +1,4 @@
-import {
-  type ApiKeyRow,
-  createTable,
-  prepare,
-  type Rows,
-  remember,
-  storedList,
-  type Transaction,
-} from '../../store/index.ts'
+import { type ApiKeyRow, createTable, listOfUsers, storedList, type Transaction } from '../../store/index.ts'
 
 export const apiKeyTable = createTable('api_keys')
 export const apiKeyList = storedList('api_keys', ['name'])
@@ -16,27 +8,8 @@ export async function insertApiKey(tx: Transaction, key: ApiKeyRow): Promise<voi
   await apiKeyTable.insert(tx, [key])
 }
 
-const all = prepare((tx, of: { organizationId: string }) =>
-  tx.selectFrom('api_keys').selectAll().where('organization_id', '=', of.organizationId).orderBy('api_keys.position'),
-)
-const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
-  tx
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('organization_id', '=', of.organizationId)
-    .where('user_id', 'in', of.userIds)
-    .orderBy('api_keys.position'),
-)
-
 /** Reads the API keys of the organization, all or those of `userIds`, in the order of their creation. */
-export function listApiKeys(
-  tx: Transaction,
-  organizationId: string,
-  userIds?: readonly string[],
-): Rows<readonly ApiKeyRow[]> {
-  if (userIds?.length === 0) return []
-  return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
-}
+export const listApiKeys = listOfUsers('api_keys')
 
 /** Says which of these public keys (lower-case hex) the organization has already. */
 export async function listTakenPublicKeys(

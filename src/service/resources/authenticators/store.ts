@@ -1,12 +1,4 @@
-import {
-  type AuthenticatorRow,
-  createTable,
-  prepare,
-  type Rows,
-  remember,
-  storedList,
-  type Transaction,
-} from '../../store/index.ts'
+import { type AuthenticatorRow, createTable, listOfUsers, storedList, type Transaction } from '../../store/index.ts'
 
 export const authenticatorTable = createTable('authenticators')
 export const authenticatorList = storedList('authenticators', ['name', 'credential_id', 'public_key', 'transports'])
@@ -16,31 +8,8 @@ export async function insertAuthenticator(tx: Transaction, authenticator: Authen
   await authenticatorTable.insert(tx, [authenticator])
 }
 
-const all = prepare((tx, of: { organizationId: string }) =>
-  tx
-    .selectFrom('authenticators')
-    .selectAll()
-    .where('organization_id', '=', of.organizationId)
-    .orderBy('authenticators.position'),
-)
-const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
-  tx
-    .selectFrom('authenticators')
-    .selectAll()
-    .where('organization_id', '=', of.organizationId)
-    .where('user_id', 'in', of.userIds)
-    .orderBy('authenticators.position'),
-)
-
 /** Reads the passkeys of the organization, all or those of `userIds`, in the order of their creation. */
-export function listAuthenticators(
-  tx: Transaction,
-  organizationId: string,
-  userIds?: readonly string[],
-): Rows<readonly AuthenticatorRow[]> {
-  if (userIds?.length === 0) return []
-  return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
-}
+export const listAuthenticators = listOfUsers('authenticators')
 
 /** Reads the passkey with this credential id (base64url) in one organization. */
 export async function findAuthenticatorByCredentialId(

@@ -1,12 +1,4 @@
-import {
-  createTable,
-  type OauthProviderRow,
-  prepare,
-  type Rows,
-  remember,
-  storedList,
-  type Transaction,
-} from '../../store/index.ts'
+import { createTable, listOfUsers, type OauthProviderRow, storedList, type Transaction } from '../../store/index.ts'
 
 export const oauthProviderTable = createTable('oauth_providers')
 export const oauthProviderList = storedList('oauth_providers', ['name', 'issuer', 'audience', 'subject'])
@@ -19,31 +11,8 @@ export async function insertOauthProvider(tx: Transaction, provider: OauthProvid
   await oauthProviderTable.insert(tx, [provider])
 }
 
-const all = prepare((tx, of: { organizationId: string }) =>
-  tx
-    .selectFrom('oauth_providers')
-    .selectAll()
-    .where('organization_id', '=', of.organizationId)
-    .orderBy('oauth_providers.position'),
-)
-const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
-  tx
-    .selectFrom('oauth_providers')
-    .selectAll()
-    .where('organization_id', '=', of.organizationId)
-    .where('user_id', 'in', of.userIds)
-    .orderBy('oauth_providers.position'),
-)
-
 /** Reads the OAuth providers of the organization, all or those of `userIds`, in the order of their creation. */
-export function listOauthProviders(
-  tx: Transaction,
-  organizationId: string,
-  userIds?: readonly string[],
-): Rows<readonly OauthProviderRow[]> {
-  if (userIds?.length === 0) return []
-  return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
-}
+export const listOauthProviders = listOfUsers('oauth_providers')
 
 /** Says whether a user of the organization is registered under this identity. */
 export async function isOauthIdentityTaken(
