@@ -34,11 +34,7 @@ export async function withAuthors(
     client.organizationId === organizationId ? client : inside(client, organizationId),
     drifted,
   )
-  const keyNames = new Map(
-    (actual?.resources ?? [])
-      .filter(({ kind }) => kind === 'apiKey')
-      .map(({ fields, name }) => [String(fields['publicKey']).toLowerCase(), name]),
-  )
+  const keyNames = keyNamesOf(actual)
   const changes = plan.changes.map((change, index): Change => {
     if (!drifted.has(String(index))) return change
     const author = authors.get(String(index))
@@ -48,7 +44,14 @@ export async function withAuthors(
   return { ...whole, digest: digestOf(whole) }
 }
 
-function toChangeAuthor(
+/** The names of API keys by their public keys. */
+export function keyNamesOf(actual: Actual | undefined): ReadonlyMap<string, string> {
+  const keys = (actual?.resources ?? []).filter(({ kind }) => kind === 'apiKey')
+  return new Map(keys.map(({ fields, name }) => [String(fields['publicKey']).toLowerCase(), name]))
+}
+
+/** An author as plans have it. */
+export function toChangeAuthor(
   { activityId, type, by, approvedBy }: Author,
   keyNames: ReadonlyMap<string, string>,
 ): NonNullable<Change['author']> {

@@ -1,7 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { countActivities, environmentOf, quorateShared, testFolder } from './harness.ts'
+
+const schema = JSON.parse(readFileSync(join(import.meta.dirname, '../../src/analysis/who-can.schema.json'), 'utf8'))
+const validate = new Ajv2020({ allowUnionTypes: true, validateFormats: false }).compile(schema)
+function readReport(text: string) {
+  const report = JSON.parse(text)
+  expect(validate(report), JSON.stringify(validate.errors)).toBe(true)
+  return report
+}
 
 test('who-can: powers of the live organization with a key that may only read; nothing is submitted', async () => {
   const service = await startTestService()
@@ -40,7 +51,7 @@ test('who-can: powers of the live organization with a key that may only read; no
 
   const asked = await quorateShared(['who-can', 'sign', 'quorum', '--json'], { env })
   expect(asked.exit, asked.stderr + asked.stdout).toBe(0)
-  const { rows, stateDigest } = JSON.parse(asked.stdout)
+  const { rows, stateDigest } = readReport(asked.stdout)
   const rootLine = { policies: [], ways: [expect.objectContaining({ sets: [['root']] })] }
   expect(rows).toContainEqual({
     power: 'sign',
@@ -87,8 +98,93 @@ test('who-can: powers of the live organization with a key that may only read; no
     expect.stringContaining('error cli/unknown-power: there is no power `fly`'),
   ])
   const lost = await quorateShared(['who-can', '--wallet', 'lost'], { env })
-  expect(lost.stderr).toContain('error cli/unknown-wallet: there is no wallet or private key `lost`')
+  expect(lost.stderr).toContain('error cli/unknown-wallet: there is no wallet `lost`')
+  const key = await quorateShared(['who-can', '--key', 'cold'], { env })
+  expect(key.stderr).toContain('error cli/unknown-wallet: there is no private key `cold`')
+  const both = await quorateShared(['who-can', '--key', 'cold', '--wallet', 'cold'], { env })
+  expect(both.stderr).toContain('error cli/usage: expected `--wallet` or `--key`, got both')
   expect(await countActivities(service)).toBe(before)
+})
+
+test('who-can --why: the policies that are named, who made and last changed them, and who approved that', async () => {
+  const service = await startTestService()
+  onTestFinished(() => service.close())
+  const { root } = service
+  const [bob, eve] = [await createTestUser(service, 'bob'), await createTestUser(service, 'eve')]
+  await root.submit('ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', {
+    privateKeys: [{ privateKeyName: 'signer', curve: 'CURVE_SECP256K1', privateKeyTags: [], addressFormats: [] }],
+  })
+  await root.submit('ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'hot', accounts: [] })
+  const by = (id: string) => `approvers.any(user, user.id == '${id}')`
+  const rule = { effect: 'EFFECT_ALLOW', condition: "activity.kind == 'EXPORT_PRIVATE_KEY'", notes: '' } as const
+  const made = await root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+    ...{ policyName: 'exports', consensus: by(bob.userId) },
+    ...rule,
+  })
+  await root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+    ...rule,
+    ...{ policyName: 'other', consensus: 'true', condition: "activity.kind == 'CREATE_WALLET'" },
+  })
+  const userIds = [service.rootUserId, bob.userId]
+  await root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+  const policyId = made.result.createPolicyResult!.policyId
+  const asked = await root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, policyConsensus: by(eve.userId) })
+  await bob.client.submit('ACTIVITY_TYPE_APPROVE_ACTIVITY', { fingerprint: asked.fingerprint })
+  const env = environmentOf(service, testFolder(), eve.privateKey)
+
+  const words = ['who-can', 'export', '--key', 'signer', '--why']
+  const { why, rows } = readReport((await quorateShared([...words, '--json'], { env })).stdout)
+  expect(rows.map(({ over }: { over: string[] }) => over)).toEqual([['privateKey.signer']])
+  expect(why).toMatchObject([
+    { address: 'rootQuorum', fields: { threshold: 2 }, author: { type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM' } },
+    {
+      address: 'policy.exports',
+      fields: { effect: 'allow', consensus: "approvers.any(user, user.id == '${user.eve}')" },
+      createdBy: 'root',
+      author: { activityId: asked.id, userName: 'root', approvedBy: [{ userName: 'bob' }] },
+    },
+  ])
+  const shown = await quorateShared(words, { env })
+  expect(shown.stdout).toContain('  users      user.root, user.bob\n')
+  expect(shown.stdout).toMatch(
+    /policy\.exports\n {2}effect +allow\n.*\n.*\n {2}made by root; last changed by root \(key root\) at .*, activity .*, approved by bob\n$/,
+  )
+  const page = await quorateShared([...words, '--markdown'], { env })
+  expect(page.stdout).toContain('### export over `privateKey.signer`')
+  expect(page.stdout).toMatch(/\| eve, or bob and root \| `exports`, or right \|/)
+  expect(page.stdout).toMatch(/\| `policy\.exports` \| effect: `allow`; .* \| made by root; last changed by root/)
+})
+
+test('who-can: an answer that is not known says so, names the policies, and exits with 6', async () => {
+  const service = await startTestService()
+  onTestFinished(() => service.close())
+  const { root } = service
+  const user = (userName: string) => ({
+    userName,
+    apiKeys: [
+      { apiKeyName: 'k', publicKey: generateP256KeyPair().publicKey, curveType: 'API_KEY_CURVE_P256' as const },
+    ],
+    ...{ authenticators: [], oauthProviders: [], userTags: [] },
+  })
+  const users = Array.from({ length: 24 }, (_, at) => user(`user ${at}`))
+  const made = await root.submit('ACTIVITY_TYPE_CREATE_USERS_V3', { users })
+  const ids = made.result.createUsersResult!.userIds
+  const pairs = ids.slice(0, 12).map((id, at) => [id, ids[12 + at]!] as const)
+  const consensus = pairs.map(([a, b]) => `approvers.any(user, user.id == '${a}' || user.id == '${b}')`).join(' && ')
+  await root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+    ...{ policyName: 'one of each pair', effect: 'EFFECT_ALLOW', consensus },
+    ...{ condition: "activity.type == 'ACTIVITY_TYPE_CREATE_WALLET'", notes: '' },
+  })
+  const env = environmentOf(service, testFolder(), root.privateKey)
+  const asked = await quorateShared(['who-can', 'wallets', '--json'], { env })
+  expect(asked.exit, asked.stderr).toBe(6)
+  const row = readReport(asked.stdout).rows.find(({ activities }: { activities: string[] }) =>
+    activities.includes('ACTIVITY_TYPE_CREATE_WALLET'),
+  )
+  expect(row.lines).toEqual([{ policies: ['one of each pair'], ways: 'unknown' }])
+  const shown = await quorateShared(['who-can', 'wallets'], { env })
+  expect(shown.stdout).toContain('unknown: there are too many sets of people to try them all  by one of each pair')
+  expect((await quorateShared(['who-can', 'quorum'], { env })).exit).toBe(0)
 })
 
 test('who-can --indirect: the way that is told is played in the service, and ends in a signature', async () => {
@@ -126,7 +222,7 @@ test('who-can --indirect: the way that is told is played in the service, and end
 
   const asked = await quorateShared(['who-can', 'sign', '--indirect', '--json'], { env })
   expect(asked.exit, asked.stderr).toBe(0)
-  const { indirect } = JSON.parse(asked.stdout)
+  const { indirect } = readReport(asked.stdout)
   expect(indirect).toMatchObject({ roots: [], limits: [], rows: [{ power: 'sign', over: ['wallet.cold'] }] })
   expect(indirect.rows[0].paths).toMatchObject([
     {

@@ -23,7 +23,7 @@ import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
 import { renderWatch } from '../../src/cli/views/watch.ts'
 import { renderDeliveries, renderEvent } from '../../src/cli/views/webhooks.ts'
 import { renderWhoCan, type WhoCanView } from '../../src/cli/views/who-can.ts'
-import { renderWhoCanCsv } from '../../src/cli/views/who-can-table.ts'
+import { renderWhoCanCsv, renderWhoCanMarkdown } from '../../src/cli/views/who-can-table.ts'
 import {
   createSource,
   diagnostic,
@@ -358,6 +358,17 @@ const whoCanReport: WhoCanView = {
     roots: [{ people: ['dave'], isConditional: false, steps: [] }],
     limits: ['many'],
   },
+  why: [
+    {
+      address: 'policy.p',
+      fields: { effect: 'allow', consensus: 'true', users: ['alice'] },
+      createdBy: 'erin',
+      author: {
+        ...{ activityId: 'idid', type: 'T', userName: 'frank', publicKey: '02', credential: 'k', at: 'noon' },
+        approvedBy: [{ userName: 'grace', publicKey: '03', at: 'noon' }],
+      },
+    },
+  ],
 }
 const VIEWS: readonly View[] = [
   { name: 'approve: an activity', given: activity, render: (one) => renderActivity(one, style, NOW), laysOut: true },
@@ -508,6 +519,12 @@ const VIEWS: readonly View[] = [
     name: 'who-can: as CSV',
     given: whoCanReport,
     render: (report) => renderWhoCanCsv(report),
+    not: ['why'],
+  },
+  {
+    name: 'who-can: as Markdown',
+    given: whoCanReport,
+    render: (report) => renderWhoCanMarkdown(report),
   },
   {
     name: 'unmanaged',

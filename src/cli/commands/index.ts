@@ -412,13 +412,16 @@ export const commands: readonly CommandRow[] = [
         'sign, send, export, import, policies, quorum, users, credentials, features, wallets or organizations (default: all)',
     },
     options: [
-      { flags: '--wallet <name>', meaning: 'only over this wallet or private key' },
+      { flags: '--wallet <name>', meaning: 'only over this wallet' },
+      { flags: '--key <name>', meaning: 'only over this private key' },
+      { flags: '--why', meaning: 'also the policies that are named, with their text, who made and last changed them' },
       {
         flags: '--indirect',
         meaning: 'also who could get the power by changing tags, users, credentials or policies first',
       },
       { flags: '--user <name>', meaning: 'only sets of people that this user is in' },
       { flags: '--csv', meaning: 'print it as CSV' },
+      { flags: '--markdown', meaning: 'print Markdown' },
     ],
     example: 'quorate who-can sign --wallet treasury',
     help: {
@@ -427,6 +430,7 @@ export const commands: readonly CommandRow[] = [
       examples: [
         ['quorate who-can --json', 'as data, with a digest of the state'],
         ['quorate who-can sign --indirect', 'and who could get there by moves'],
+        ['quorate who-can sign --why --markdown', 'with what it rests on and whose that is, for an auditor'],
       ],
       exits: ['partial'],
       seeAlso: ['plan', 'policy explain', 'unmanaged'],

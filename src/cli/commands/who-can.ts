@@ -12,31 +12,42 @@ import {
 import { usersByName } from '../../authority/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { reader } from '../../operations/index.ts'
+import { reader, readReasons } from '../../operations/index.ts'
 import type { Actual } from '../../resources/index.ts'
 import { organizationOf } from '../../resources/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { renderWhoCan, type WhoCanView } from '../views/who-can.ts'
-import { renderWhoCanCsv } from '../views/who-can-table.ts'
+import { renderWhoCanCsv, renderWhoCanMarkdown } from '../views/who-can-table.ts'
 
 /** Says who has which power in the live organization. Submits nothing: its client has no way to. */
 export async function whoCan(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
   const powers = args.length === 0 ? undefined : args.map(readPower)
   const place = await findPlace(input)
-  const actual = await readActual(reader(place), { everything: true })
-  const wallet = readWallet(actual, input.options['wallet'] as string | undefined)
+  const client = reader(place)
+  const actual = await readActual(client, { everything: true })
+  const holder = readHolder(actual, input.options)
   const nowMs = place.now()
   const asked = { nowMs, ...(powers === undefined ? {} : { powers }) }
-  const ofWallet = <Row extends { readonly over: readonly string[] }>(some: readonly Row[]): readonly Row[] =>
-    wallet === undefined ? some : some.flatMap((row) => (row.over.includes(wallet) ? [{ ...row, over: [wallet] }] : []))
+  const ofHolder = <Row extends { readonly over: readonly string[] }>(some: readonly Row[]): readonly Row[] =>
+    holder === undefined ? some : some.flatMap((row) => (row.over.includes(holder) ? [{ ...row, over: [holder] }] : []))
   const user = readUser(actual, input.options['user'] as string | undefined)
-  const rows = ofWallet(powersOf(actual, asked)).flatMap((row) => withWays(row, user))
+  const rows = ofHolder(powersOf(actual, asked)).flatMap((row) => withWays(row, user))
   const indirect = input.options['indirect'] === true ? indirectPowersOf(actual, asked) : undefined
   const ofUser = (paths: readonly IndirectPath[]) =>
     paths.filter(({ people }) => user === undefined || people.includes(user))
+  const indirectRows = indirect
+    ? ofHolder(indirect.rows).flatMap((row) => {
+        const paths = ofUser(row.paths)
+        return paths.length === 0 ? [] : [{ ...row, paths }]
+      })
+    : []
+  const named = new Set([
+    ...rows.flatMap(({ lines }) => lines.flatMap(({ policies }) => policies)),
+    ...indirectRows.flatMap(({ paths }) => paths.flatMap(({ steps }) => steps.flatMap(({ policies }) => policies))),
+  ])
   const report: WhoCanView = {
     organization: { id: place.organizationId, name: actual.organizationName },
     at: new Date(nowMs).toISOString(),
@@ -47,18 +58,17 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
     ...(indirect
       ? {
           indirect: {
-            rows: ofWallet(indirect.rows).flatMap((row) => {
-              const paths = ofUser(row.paths)
-              return paths.length === 0 ? [] : [{ ...row, paths }]
-            }),
+            rows: indirectRows,
             roots: ofUser(indirect.roots),
             limits: indirect.limits,
           },
         }
       : {}),
+    ...(input.options['why'] === true ? { why: await readReasons(client, actual, named) } : {}),
   }
   if (json) writeJson(io, report)
   else if (input.options['csv'] === true) io.out(renderWhoCanCsv(report))
+  else if (input.options['markdown'] === true) io.out(renderWhoCanMarkdown(report))
   else io.out(renderWhoCan(report, io.style))
   const isUnknown =
     report.unread.length > 0 ||
@@ -101,25 +111,23 @@ function readPower(text: string): PowerName {
   })
 }
 
-/** The address of a wallet or private key, by its name or address. */
-function readWallet({ resources }: Actual, name: string | undefined): string | undefined {
+/** The address of the wallet or private key that is asked about, by its name, address or id; undefined for all of them. */
+function readHolder({ resources }: Actual, { wallet, key }: CommandInput['options']): string | undefined {
+  const name = (wallet ?? key) as string | undefined
   if (name === undefined) return undefined
-  const holders = resources.filter(({ kind }) => kind === 'wallet' || kind === 'privateKey')
+  if (wallet !== undefined && key !== undefined)
+    throw new QuorateError('cli/usage', 'expected `--wallet` or `--key`, got both', { next: 'ask about one of them' })
+  const sort = wallet === undefined ? 'private key' : 'wallet'
+  const holders = resources.filter(({ kind }) => kind === (wallet === undefined ? 'privateKey' : 'wallet'))
   const found = holders.filter((one) => one.name === name || one.address === name || one.id === name)
   if (found.length === 1) return found[0]!.address
+  const known = holders.map(({ address }) => address).sort()
   throw new QuorateError(
     'cli/unknown-wallet',
-    `there ${found.length === 0 ? 'is no wallet or private key' : 'are several wallets and private keys'} \`${name}\``,
+    `there ${found.length === 0 ? `is no ${sort}` : `are several ${sort}s`} \`${name}\``,
     {
-      facts: {
-        known: holders
-          .map(({ address }) => address)
-          .sort()
-          .slice(0, 20)
-          .join(', '),
-        submitted: 'nothing',
-      },
-      next: 'give its name, address or id',
+      facts: { known: known.slice(0, 20).join(', '), submitted: 'nothing' },
+      next: `give its name, address or id; \`--wallet\` is for wallets, \`--key\` for private keys`,
     },
   )
 }

@@ -1,7 +1,7 @@
-import { csvLine } from '../../diagnostics/index.ts'
+import { csvLine, markdownCode, markdownText } from '../../diagnostics/index.ts'
 import { waysText } from '../../plan/index.ts'
 import { view } from '../screen.ts'
-import type { WhoCanView } from './who-can.ts'
+import { valueText, type WhoCanView, whoseText } from './who-can.ts'
 
 const COLUMNS = ['power', 'over', 'activities', 'people', 'condition', 'unless', 'policies', 'steps', 'at', 'state']
 
@@ -39,3 +39,69 @@ export const renderWhoCanCsv = view((report: WhoCanView): string => {
   )
   return [COLUMNS, ...[...direct, ...moved].map((cells) => [...cells, at, stateDigest])].map(csvLine).join('')
 })
+
+/** The answer of `quorate who-can` as Markdown: a table for each power, and one of what they rest on where that was asked. */
+export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
+  const { organization, at, stateDigest, unread, rows, indirect, why } = report
+  const code = (texts: readonly string[]) => texts.map(markdownCode).join(', ')
+  const missing = unread.length === 0 ? [] : [`**Not read, so that more may be possible**: ${code(unread)}`, '']
+  const direct = rows.flatMap(({ power, over, activities, lines }) => [
+    heading(power, over),
+    code(activities),
+    '',
+    ...table(
+      ['who', 'by', 'under condition', 'unless a policy denies'],
+      lines.map(({ ways, policies, condition, unless = [] }) => [
+        ways === 'unknown' ? '**unknown**: there are too many sets of people to try' : markdownText(waysText(ways)),
+        policies.length === 0 ? 'right' : `${code(policies)}, or right`,
+        condition === undefined ? '' : markdownCode(condition),
+        code(unless),
+      ]),
+    ),
+  ])
+  const paths = [
+    ...(indirect?.roots.length ? [{ power: 'as good as the root quorum', over: [], paths: indirect.roots }] : []),
+    ...(indirect?.rows ?? []),
+  ]
+  const moved = paths.flatMap(({ power, over, paths: ways }) => [
+    heading(`${power}, by moves`, over),
+    ...table(
+      ['who', 'steps'],
+      ways.map(({ people, isConditional, steps }) => [
+        `${markdownText(people.join(' and ') || 'anybody')}${isConditional ? ', perhaps' : ''}`,
+        steps.map((step) => `${markdownCode(step.activity)}: ${markdownText(step.people.join(' and '))}`).join('; '),
+      ]),
+    ),
+  ])
+  const limits = indirect?.limits.length
+    ? [`**More may be possible**: ${markdownText(indirect.limits.join('; '))}`, '']
+    : []
+  const reasons = (why ?? []).map((one) => [
+    markdownCode(one.address),
+    Object.entries(one.fields)
+      .map(([name, value]) => `${name}: ${markdownCode(valueText(value))}`)
+      .join('; '),
+    markdownText(whoseText(one)),
+  ])
+  return [
+    `## Who can, in ${markdownText(organization.name)}`,
+    '',
+    `At ${markdownText(at)}, state ${markdownCode(stateDigest)}.`,
+    '',
+    ...missing,
+    ...(rows.length === 0 ? ['Nobody has any of these powers.', ''] : direct),
+    ...moved,
+    ...limits,
+    ...(why ? [heading('What they rest on', []), ...table(['what', 'text', 'whose'], reasons)] : []),
+  ].join('\n')
+})
+
+function heading(power: string, over: readonly string[]): string {
+  return `### ${markdownText(power)}${over.length === 0 ? '' : ` over ${over.map(markdownCode).join(', ')}`}\n`
+}
+
+/** Cells are Markdown already. */
+function table(columns: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(columns), line(columns.map(() => '---')), ...rows.map(line), '']
+}

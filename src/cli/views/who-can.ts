@@ -1,5 +1,6 @@
 import type { IndirectPath, IndirectPowers, PowerLine, PowerRow } from '../../analysis/index.ts'
-import { type Ways, waysText } from '../../plan/index.ts'
+import type { Reason } from '../../operations/index.ts'
+import { authorText, type Ways, waysText } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 
@@ -20,6 +21,8 @@ export interface WhoCanView {
   readonly rows: readonly (Omit<PowerRow, 'lines'> & { readonly lines: readonly WhoCanLine[] })[]
   /** Who could get these powers by moves; absent unless it was asked. */
   readonly indirect?: IndirectPowers
+  /** The root quorum and the policies that are named, with who made and last changed them; absent unless it was asked. */
+  readonly why?: readonly Reason[]
 }
 
 /** A paragraph a power: over what, by which activities, and who, by which policies. */
@@ -30,8 +33,25 @@ export const renderWhoCan = view((report: WhoCanView, style: Style): string => {
     unread.length === 0 ? '' : `${style.warning(`not read, so that more may be possible: ${unread.join(', ')}`)}\n`
   const direct =
     rows.length === 0 ? 'nobody has any of these powers\n' : rows.map((row) => paragraph(row, style)).join('')
-  return `${head}${missing}${direct}${report.indirect ? indirectText(report.indirect, style) : ''}`
+  return `${head}${missing}${direct}${report.indirect ? indirectText(report.indirect, style) : ''}${(report.why ?? []).map((one) => reasonText(one, style)).join('')}`
 })
+
+function reasonText(reason: Reason, style: Style): string {
+  const fields = Object.entries(reason.fields).map(([name, value]) => `  ${name.padEnd(10)} ${valueText(value)}\n`)
+  return `\n${style.strong(reason.address)}\n${fields.join('')}  ${whoseText(reason)}\n`
+}
+
+/** Who made and last changed what a power rests on. */
+export function whoseText({ createdBy, author }: Reason): string {
+  const made = createdBy === undefined ? '' : `made by ${createdBy}; `
+  return `${made}last changed ${authorText({ author })}`
+}
+
+/** A field of a reason: an expression as definitions write it, people by their addresses. */
+export function valueText(value: Reason['fields'][string]): string {
+  if (Array.isArray(value)) return value.map((one) => String(one).replace(/^\$\{(.*)\}$/, '$1')).join(', ')
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
 
 function indirectText({ rows, roots, limits }: IndirectPowers, style: Style): string {
   const groups = [
