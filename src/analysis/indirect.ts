@@ -7,44 +7,15 @@
  * people and more gains than another makes the other needless. Moves that depend on the request are taken to be possible, and their
  * paths are told as such. Limits that were met are named: then more may be possible.
  */
-import { apiKeyFacts, approverOf, passkeyFacts, usersByName, votersOf } from '../authority/index.ts'
-import {
-  type Approver,
-  authorize,
-  type Coalitions,
-  type CredentialFacts,
-  compilePolicy,
-  readsOf,
-  type Voter,
-} from '../policy/index.ts'
-import { type Actual, loginFeaturesOf, organizationOf } from '../resources/index.ts'
+import { approverOf, usersByName, votersOf } from '../authority/index.ts'
+import { type Approver, type Coalitions, compilePolicy, readsOf, type Voter } from '../policy/index.ts'
+import { type Actual, organizationOf } from '../resources/index.ts'
+import { createOwnRight, createViews, GAINS, type Gains, madeCredentials, movesOf, newcomersFor, OWN } from './moves.ts'
 import { createPolicyCompiler } from './policies.ts'
-import { type Answers, conditionText, contextFor, createAnswers, namedTexts } from './power-lines.ts'
-import {
-  type AddressedWorld,
-  activitiesOf,
-  EVERY_REQUEST,
-  holdersOf,
-  POWER_NAMES,
-  type PowerName,
-  worldsOf,
-} from './power-table.ts'
+import { type AnswerLine, type Answers, conditionText, createAnswers, namedTexts } from './power-lines.ts'
+import { type AddressedWorld, activitiesOf, holdersOf, POWER_NAMES, type PowerName, worldsOf } from './power-table.ts'
 import { createQuestions, createRuleReader, type PolicyRule, type PowerQuestion } from './questions.ts'
 import { startState, thingsOf } from './state.ts'
-
-/** What people can gain, in words. */
-const GAINS = {
-  policies: 'writes any policy that allows',
-  denials: 'takes policies away, those that deny among them',
-  tags: 'gives itself any tag, or takes one off',
-  profile: 'takes any name or e-mail address',
-  users: 'has users made, with any tags',
-  own: 'adds credentials of its own',
-  others: 'acts for any user, by a credential or login added to them',
-  quorum: 'changes the root quorum',
-} as const
-type Gain = keyof typeof GAINS
-type Gains = ReadonlySet<Gain>
 
 /** One activity of a path. */
 export interface IndirectStep {
@@ -86,18 +57,29 @@ export interface IndirectPowers {
 }
 
 /** Some people and what they have gained, with the way there. */
-interface Reach {
-  readonly people: ReadonlySet<string>
+interface Reach extends Way {
   readonly gains: Gains
+}
+
+/** People as bits of one number, in the order in which the organization lists them: thousands of sets are compared. */
+type People = bigint
+
+interface Way {
+  readonly people: People
   readonly steps: readonly IndirectStep[]
   readonly isConditional: boolean
 }
 
-const OWN = 'ACTIVITY_TYPE_CREATE_API_KEYS_V2'
+/** One more step of a way, and who has to join for it. */
+interface NextStep {
+  readonly joining: People
+  readonly isConditional: boolean
+  readonly step: IndirectStep
+}
+
 const MOST_REACHES = 1500
 const MOST_SETS = 200
-const MOST_VIEWS = 64
-const MOST_NEW_USERS = 6
+const MOST_PATHS = 300
 
 /** Answers for an organization as it was read, at a moment in milliseconds since the epoch. */
 export function indirectPowersOf(
@@ -108,22 +90,21 @@ export function indirectPowersOf(
   const search = createSearch(actual, { nowMs, limits })
   const reaches = search.reaches()
   const holders = holdersOf(startState(actual))
-  const known = new Map<string, readonly IndirectPath[]>()
+  const known = new Map<string, { readonly paths: readonly IndirectPath[]; readonly summary: string }>()
   const pathsOf = (world: AddressedWorld) => {
     const question = search.ask(world)
-    const found = known.get(question.key) ?? search.pathsTo(question, world.row.type, reaches)
-    known.set(question.key, found)
-    return { paths: found, key: question.key }
+    let found = known.get(question.key)
+    if (found === undefined) {
+      const paths = search.pathsTo(question, world.row.type, reaches)
+      found = { paths, summary: JSON.stringify(paths.map(summaryOf)) }
+      known.set(question.key, found)
+    }
+    return found
   }
   const rows = powers.flatMap((power): readonly IndirectRow[] => {
     const worlds = worldsOf(power, holders).map((world) => ({ ...world, ...pathsOf(world) }))
-    const byHolder = Map.groupBy(
-      worlds,
-      ({ holder, paths }) => `${holder?.address ?? ''} ${JSON.stringify(paths.map(summary))}`,
-    )
-    const alike = Map.groupBy(byHolder.values(), (group) =>
-      JSON.stringify([group.map(({ index }) => index), group[0]!.paths.map(summary)]),
-    )
+    const byHolder = Map.groupBy(worlds, ({ holder, summary }) => `${holder?.address ?? ''} ${summary}`)
+    const alike = Map.groupBy(byHolder.values(), (group) => `${group.map(({ index }) => index)} ${group[0]!.summary}`)
     return [...alike.values()].flatMap((groups): readonly IndirectRow[] => {
       const { paths } = groups[0]![0]!
       const over = groups.flatMap(([world]) => world?.holder?.address ?? []).sort()
@@ -133,7 +114,7 @@ export function indirectPowersOf(
   return { rows, roots: search.roots(reaches), limits: [...limits].sort() }
 }
 
-function summary({ people, isConditional, steps }: IndirectPath) {
+function summaryOf({ people, isConditional, steps }: IndirectPath) {
   return [people, isConditional, steps.map(({ gains, people: voters, policies }) => [gains, voters, policies])]
 }
 
@@ -151,6 +132,8 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     ([name, user]): Voter => voting.get(user.id) ?? { name, approver: approverOf(user), credentials: [] },
   )
   const names = new Map(everybody.map(({ name, approver }) => [approver.id, name]))
+  const bits = new Map(everybody.map(({ approver }, at) => [approver.id, 1n << BigInt(at)]))
+  const peopleOf = (ids: readonly string[]): People => ids.reduce((all, id) => all | (bits.get(id) ?? 0n), 0n)
   const features = new Set(thingsOf(state, 'feature').map(({ name }) => name))
   const moves = movesOf(features, rules.length > 0)
   const views = createViews(rules, new Set(thingsOf(state, 'tag').map(({ id }) => id!)), limits)
@@ -158,21 +141,26 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const mayAddOwn = createOwnRight(askDirect, { organization, nowMs })
   const direct = createAnswers(organization, nowMs)
   const readsCredentials = readsOf(...rules.map(({ compiled }) => compiled.consensus?.tree)).roots.has('credentials')
-  const known = new Map<string, Answers>()
+  const known = new Map<string, { readonly answers: Answers; readonly steps: Map<string, readonly NextStep[]> }>()
 
   /** The answers for those who have gained this; whom they act for has no credential but what they add. */
-  const answersFor = ({ people, gains }: Reach): Answers => {
-    if (gains.size === 0 && people.size === 0) return direct
-    const acting = gains.has('others') ? [...people].sort().join() : ''
+  const answersFor = ({ people, gains }: Reach) => {
+    // Who acts for whom shows in nothing but credentials.
+    const acting = gains.has('others') && readsCredentials ? people : ''
     const key = `${[...gains].sort()} ${acting}`
-    const found = known.get(key) ?? createAnswers(organization, nowMs, electorsFor(people, gains))
-    known.set(key, found)
+    let found = known.get(key)
+    if (found === undefined) {
+      const isDirect = gains.size === 0
+      const answers = isDirect ? direct : createAnswers(organization, nowMs, electorsFor(people, gains))
+      found = { answers, steps: new Map() }
+      known.set(key, found)
+    }
     return found
   }
-  const electorsFor = (people: ReadonlySet<string>, gains: Gains): readonly Voter[] => {
+  const electorsFor = (people: People, gains: Gains): readonly Voter[] => {
     const present = (gains.has('others') ? everybody : voters).map((voter): Voter => {
       const { approver, credentials = [] } = voter
-      const isTaken = gains.has('others') && !people.has(approver.id)
+      const isTaken = gains.has('others') && !includes(people, peopleOf([approver.id]))
       const own = isTaken || (gains.has('own') && mayAddOwn(voter)) ? madeCredentials(approver.id) : []
       return { ...voter, views: views(approver, gains), credentials: [...(isTaken ? [] : credentials), ...own] }
     })
@@ -195,32 +183,61 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   }
 
   /** Ways to get a request executed from a reach: who has to join, and the step. */
-  const stepsTo = (question: PowerQuestion, activity: string, reach: Reach) => {
-    const answers = answersFor(reach)
-    const isFree = (id: string) => !names.has(id) || (reach.gains.has('others') && !reach.people.has(id))
-    return answers.linesOf(ask(question, reach.gains)).flatMap(({ conditions, unless, policies, people }) => {
-      if (people === 'unknown') {
-        limits.add('there are too many sets of people to try them all')
-        return []
-      }
-      const condition = conditionText(conditions, namesById)
-      return setsOf(people, limits).map((set) => ({
-        joining: set.filter((id) => !isFree(id)),
-        isConditional: conditions.length > 0 || unless.length > 0,
-        step: {
-          activity,
-          people: set.map((id) => (names.has(id) ? `${names.get(id)}${isFree(id) ? ' (taken over)' : ''}` : id)).sort(),
-          policies,
-          ...(condition === undefined ? {} : { condition }),
-          ...(unless.length === 0 ? {} : { unless: namedTexts(unless, namesById) }),
-        } satisfies IndirectStep,
-      }))
-    })
+  const stepsTo = (question: PowerQuestion, activity: string, reach: Reach): readonly NextStep[] => {
+    const { answers, steps } = answersFor(reach)
+    const asked = ask(question, reach.gains)
+    const key = `${activity} ${asked.key}`
+    const known = reach.gains.has('others') ? undefined : steps.get(key)
+    if (known) return known
+    const lines = answers.linesOf(asked).filter(({ people }) => people !== 'unknown' || isTooMany())
+    const made = reach.gains.has('others') ? takingOver(lines, activity, reach) : joiningIn(lines, activity)
+    if (!reach.gains.has('others')) steps.set(key, made)
+    return made
+  }
+  const isTooMany = () => {
+    limits.add('there are too many sets of people to try them all')
+    return false
+  }
+  const joiningIn = (lines: readonly AnswerLine[], activity: string): readonly NextStep[] =>
+    lines.flatMap((line) =>
+      setsOf(line.people as Coalitions, limits).map((set) => ({
+        joining: peopleOf(set),
+        isConditional: isOpen(line),
+        step: stepOf(line, activity, [...set.map((id) => names.get(id) ?? id)].sort()),
+      })),
+    )
+  /** Who acts for everybody needs nobody to join, so that one set is as good as another. */
+  const takingOver = (lines: readonly AnswerLine[], activity: string, { people }: Reach): readonly NextStep[] => {
+    const line = lines.find((one) => !isOpen(one)) ?? lines[0]
+    if (line === undefined) return []
+    const { classes, found } = line.people as Coalitions
+    const called = classes
+      .flatMap((ids, at) => ids.slice(0, found[0]![at]))
+      .map((id) => {
+        const name = names.get(id)
+        return name === undefined || includes(people, peopleOf([id])) ? (name ?? id) : `${name} (taken over)`
+      })
+    return [{ joining: 0n, isConditional: isOpen(line), step: stepOf(line, activity, called.sort()) }]
+  }
+  const isOpen = ({ conditions, unless }: AnswerLine) => conditions.length > 0 || unless.length > 0
+  const stepOf = (
+    { conditions, unless, policies }: AnswerLine,
+    activity: string,
+    people: readonly string[],
+  ): IndirectStep => {
+    const condition = conditionText(conditions, namesById)
+    return {
+      activity,
+      people,
+      policies,
+      ...(condition === undefined ? {} : { condition }),
+      ...(unless.length === 0 ? {} : { unless: namedTexts(unless, namesById) }),
+    }
   }
 
   const reaches = (): readonly Reach[] => {
     const all: Reach[] = []
-    const start: Reach = { people: new Set(), gains: new Set(), steps: [], isConditional: false }
+    const start: Reach = { people: 0n, gains: new Set(), steps: [], isConditional: false }
     const own: IndirectStep = { activity: OWN, people: ['each of them'], policies: [], gains: GAINS.own }
     let open: readonly Reach[] = readsCredentials
       ? [start, { ...start, gains: new Set(['own']), steps: [own] }]
@@ -239,7 +256,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
           if (more.length === 0) continue
           for (const { joining, step, isConditional } of stepsTo(question, activity, reach))
             next.push({
-              people: new Set([...reach.people, ...joining]),
+              people: reach.people | joining,
               gains: new Set([...reach.gains, ...more]),
               steps: [...reach.steps, { ...step, gains: more.map((gain) => GAINS[gain]).join(', ') }],
               isConditional: reach.isConditional || isConditional,
@@ -247,38 +264,48 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         }
       }
       // Fewer people and no condition first, so that what is kept makes the most of the others needless.
-      open = next.sort((a, b) => Number(a.isConditional) - Number(b.isConditional) || a.people.size - b.people.size)
+      open = next.sort(
+        (a, b) => Number(a.isConditional) - Number(b.isConditional) || sizeOf(a.people) - sizeOf(b.people),
+      )
     }
     return all
   }
 
   /** Minimal sets, by the shortest way, of those who do not get there directly. */
   const pathsTo = (question: PowerQuestion, activity: string, all: readonly Reach[]): readonly IndirectPath[] => {
-    const found: Pick<Reach, 'people' | 'isConditional' | 'steps'>[] = []
-    for (const reach of all)
-      for (const { joining, step, isConditional } of stepsTo(question, activity, reach))
-        found.push({
-          people: new Set([...reach.people, ...joining]),
+    const found: Way[] = []
+    const isNeedless = (way: Way) =>
+      found.some(
+        (one) => includes(way.people, one.people) && (!one.isConditional || way.isConditional) && isNoLonger(one, way),
+      )
+    for (const reach of all) {
+      // Whatever it comes to has its people and more steps.
+      if (isNeedless(reach)) continue
+      if (found.length >= MOST_PATHS) {
+        limits.add(`more than ${MOST_PATHS} sets of people get to one power; those by the shortest ways are told`)
+        break
+      }
+      for (const { joining, step, isConditional } of stepsTo(question, activity, reach)) {
+        const way: Way = {
+          people: reach.people | joining,
           isConditional: reach.isConditional || isConditional,
           steps: [...reach.steps, step],
-        })
+        }
+        if (!isNeedless(way)) found.push(way)
+      }
+    }
     return leastOf(found)
       .filter(({ steps }) => steps.length > 1)
       .map(toPath)
   }
-  const toPath = ({
-    people,
-    isConditional,
-    steps,
-  }: Pick<Reach, 'people' | 'isConditional' | 'steps'>): IndirectPath => ({
-    people: [...people].map((id) => names.get(id)!).sort(),
+  const toPath = ({ people, isConditional, steps }: Way): IndirectPath => ({
+    people: everybody.flatMap(({ name, approver }) => (includes(people, peopleOf([approver.id])) ? [name] : [])).sort(),
     isConditional,
     steps,
   })
   const { userIds, threshold } = organization.rootQuorum
   const roots = (all: readonly Reach[]): readonly IndirectPath[] => {
-    const isRoot = ({ people }: { readonly people: ReadonlySet<string> }) =>
-      threshold > 0 && userIds.filter((id) => people.has(id)).length >= threshold
+    const isRoot = ({ people }: Way) => threshold > 0 && sizeOf(people & peopleOf(userIds)) >= threshold
     const rooted = all.filter(({ gains }) => gains.has('quorum') || (gains.has('policies') && gains.has('denials')))
     return leastOf(rooted.filter((one) => !isRoot(one))).map(toPath)
   }
@@ -289,28 +316,37 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
 function isBetter(one: Reach, other: Reach): boolean {
   return (
     (!one.isConditional || other.isConditional) &&
-    isWithin(one.people, other.people) &&
-    isWithin(other.gains, one.gains)
+    includes(other.people, one.people) &&
+    [...other.gains].every((gain) => one.gains.has(gain))
   )
 }
 
-function isWithin<T>(small: ReadonlySet<T>, large: ReadonlySet<T>): boolean {
-  return [...small].every((one) => large.has(one))
+function includes(large: People, small: People): boolean {
+  return (large & small) === small
 }
 
-type Way = Pick<Reach, 'people' | 'isConditional' | 'steps'>
+function sizeOf(people: People): number {
+  let size = 0
+  for (let left = people; left > 0n; left &= left - 1n) size++
+  return size
+}
+
+/** Whether a way of the same people has no more steps; fewer people are better than fewer steps. */
+function isNoLonger(one: Way, other: Way): boolean {
+  return one.people !== other.people || one.steps.length <= other.steps.length
+}
 
 /** Without those that have all the people of another, or more; of the same people one without a condition, then the shortest. */
 function leastOf(ways: readonly Way[]): readonly Way[] {
   const sorted = ways.toSorted(
     (a, b) =>
-      a.people.size - b.people.size ||
+      sizeOf(a.people) - sizeOf(b.people) ||
       Number(a.isConditional) - Number(b.isConditional) ||
       a.steps.length - b.steps.length,
   )
   const kept: Way[] = []
   for (const way of sorted) {
-    const isNeedless = kept.some((one) => isWithin(one.people, way.people) && (!one.isConditional || way.isConditional))
+    const isNeedless = kept.some((one) => includes(way.people, one.people) && (!one.isConditional || way.isConditional))
     if (!isNeedless) kept.push(way)
   }
   return kept
@@ -358,119 +394,3 @@ const WRITTEN: PolicyRule = (() => {
     pins: {},
   }
 })()
-
-/** What each family of activities gains. */
-function movesOf(features: ReadonlySet<string>, hasPolicies: boolean) {
-  const logsIn = (contact: 'email' | 'phoneNumber') =>
-    loginFeaturesOf({ [contact]: 'x' }).some((name) => features.has(name)) ? (['others'] as const) : []
-  const gainsOf: Readonly<Record<string, readonly Gain[]>> = {
-    CREATE_POLICY: ['policies'],
-    CREATE_POLICIES: ['policies'],
-    UPDATE_POLICY: hasPolicies ? ['policies', 'denials'] : [],
-    DELETE_POLICY: ['denials'],
-    DELETE_POLICIES: ['denials'],
-    UPDATE_USER_TAG: ['tags'],
-    DELETE_USER_TAGS: [],
-    UPDATE_USER: ['tags', 'profile', ...logsIn('email'), ...logsIn('phoneNumber')],
-    UPDATE_USER_NAME: ['profile'],
-    UPDATE_USER_EMAIL: ['profile', ...logsIn('email')],
-    UPDATE_USER_PHONE_NUMBER: logsIn('phoneNumber'),
-    CREATE_USERS: ['users'],
-    CREATE_API_ONLY_USERS: ['users'],
-    CREATE_INVITATIONS: ['users'],
-    CREATE_API_KEYS: ['others'],
-    CREATE_AUTHENTICATORS: ['others'],
-    CREATE_OAUTH_PROVIDERS: ['others'],
-    UPDATE_ROOT_QUORUM: ['quorum', 'policies', 'denials'],
-  }
-  const rows = EVERY_REQUEST.flatMap((request) => {
-    const gains = gainsOf[request.row.family] ?? []
-    return gains.length === 0 ? [] : [{ request, gains }]
-  })
-  let asked: readonly { readonly question: PowerQuestion; readonly activity: string; readonly gains: readonly Gain[] }[]
-  return {
-    /** Moves with the same question and gains once. */
-    asked: (ask: (world: AddressedWorld) => PowerQuestion) => {
-      asked ??= [
-        ...new Map(
-          rows.map(({ request, gains }) => {
-            const question = ask(request)
-            return [`${question.key} ${gains}`, { question, activity: request.row.type, gains }] as const
-          }),
-        ).values(),
-      ]
-      return asked
-    },
-  }
-}
-
-/** Keys and a passkey that somebody has who may add them. */
-function madeCredentials(userId: string): readonly CredentialFacts[] {
-  const keys = ['P256', 'SECP256K1', 'ED25519'].map((type) =>
-    apiKeyFacts({ id: `${userId} new ${type}`, userId, type, publicKey: `new ${type}` }),
-  )
-  return [...keys, passkeyFacts({ id: `${userId} new passkey`, userId, credentialId: `${userId} new passkey` })]
-}
-
-/** Makes the question of whether a user may add credentials of their own: by default they may, unless a policy says otherwise. */
-function createOwnRight(
-  ask: (world: AddressedWorld) => PowerQuestion,
-  { organization, nowMs }: { readonly organization: ReturnType<typeof organizationOf>; readonly nowMs: number },
-): (voter: Voter) => boolean {
-  const request = EVERY_REQUEST.find(({ row }) => row.type === OWN)!
-  const { applying } = ask(request)
-  const { rootQuorum: _, ...base } = contextFor(organization, nowMs, false)
-  const policies = applying.map(({ rule }) => rule.consensus)
-  return ({ approver, credentials = [] }) =>
-    credentials.some((credential) => {
-      const activity = { type: request.row.type, params: {} }
-      const context = { ...base, activity, approvers: [approver], credentials: [credential], targetUserId: approver.id }
-      return authorize(policies, context).outcome === 'OUTCOME_ALLOW'
-    })
-}
-
-/** How many new users are tried: one more than any policy counts to. */
-function newcomersFor(rules: readonly PolicyRule[], limits: Set<string>): number {
-  const largest = Math.max(1, ...rules.map(({ compiled }) => largestIn(compiled.consensus?.tree)))
-  if (largest < MOST_NEW_USERS) return largest + 1
-  limits.add(`policies count to ${largest}; no more than ${MOST_NEW_USERS} new users were tried`)
-  return MOST_NEW_USERS
-}
-
-/** The largest number in a tree, whatever its nodes. */
-function largestIn(tree: unknown): number {
-  if (typeof tree === 'bigint') return Number(tree)
-  return typeof tree === 'object' && tree !== null ? Math.max(0, ...Object.values(tree).map(largestIn)) : 0
-}
-
-/** Makes the ways in which policies may see somebody who can choose: every set of the tags, and every name and address, that they ask for. */
-function createViews(rules: readonly PolicyRule[], tags: ReadonlySet<string>, limits: Set<string>) {
-  const { chains } = readsOf(...rules.map(({ compiled }) => compiled.consensus?.tree))
-  const asked = (chain: string): readonly string[] => {
-    const use = chains.get(chain) ?? (chains.has('approvers') ? 'otherwise' : new Set<string>())
-    if (use !== 'otherwise') return [...use]
-    limits.add(`policies read \`${chain}\` in a way of which not every value was tried`)
-    return chain === 'approvers.tags' ? [...tags] : []
-  }
-  const known = asked('approvers.tags').filter((tag) => tags.has(tag))
-  const [aliases, emails] = [asked('approvers.alias'), asked('approvers.email')]
-  return (approver: Approver, gains: Gains): readonly Approver[] => {
-    const wearing = gains.has('tags')
-      ? subsets(known.slice(0, 5)).map((some) => some.toSorted())
-      : [approver.tags ?? []]
-    const profiles: readonly Partial<Approver>[] = gains.has('profile')
-      ? [{}, ...aliases.map((alias) => ({ alias })), ...emails.map((email) => ({ email }))]
-      : [{}]
-    if (gains.has('tags') && known.length > 5)
-      limits.add(`of ${known.length} tags that policies ask for five were combined`)
-    const all = wearing.flatMap((some) =>
-      profiles.map((profile): Approver => ({ ...approver, ...profile, tags: some })),
-    )
-    if (all.length > MOST_VIEWS) limits.add(`somebody could look in ${all.length} ways; ${MOST_VIEWS} were tried`)
-    return all.slice(0, MOST_VIEWS)
-  }
-}
-
-function subsets<T>(items: readonly T[]): readonly (readonly T[])[] {
-  return items.reduce<readonly (readonly T[])[]>((some, item) => some.concat(some.map((one) => [...one, item])), [[]])
-}

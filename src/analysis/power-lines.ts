@@ -7,6 +7,7 @@ import { type Coalitions, type PolicyContext, type Voter, whoCan } from '../poli
 import { nameValue } from '../resources/index.ts'
 import type { Applying, PowerQuestion } from './questions.ts'
 import { without } from './same-coalitions.ts'
+import { restsOnIncluded } from './separable.ts'
 
 /** Sets of people by their ids, and what must hold of the request. */
 export interface AnswerLine {
@@ -124,16 +125,24 @@ function linesOf(question: PowerQuestion, findSets: Answers['find']): readonly A
   const addUnder = (some: readonly Applying[]) =>
     add([...closed, ...some], { conditions: conditionsOf(some), unless }, some)
   for (const group of groups) addUnder(group)
-  // INVARIANT: a further ALLOW takes nobody's power, so where all at once let nobody in whom one does not, no few of them do.
-  const all = groups.length < 2 ? undefined : find([...closed, ...allowances])
-  const alone = [find(closed), ...groups.map((group) => find([...closed, ...group]))]
-  if (all === undefined || (all !== 'gave-up' && all.found.every((set) => alone.some((one) => covers(one, all, set)))))
-    return lines
+  if (groups.length < 2 || eachByItself(question)) return lines
   const sizes = groups.length <= MOST_TOGETHER ? groups.length : 2
   for (const some of subsets(groups)) if (some.length > 1 && some.length <= sizes) addUnder(some.flat())
   if (sizes < groups.length)
     lines.push({ conditions: conditionsOf(allowances), unless, policies: namesOf(allowances), people: 'unknown' })
   return lines
+}
+
+/**
+ * Whether nobody needs two of these policies at once. What several let in ends with one whose consensus those meet whom it includes,
+ * without the others; they may vote by it alone, unless somebody else's vote keeps a DENY away.
+ */
+function eachByItself({ applying }: PowerQuestion): boolean {
+  return applying.every(({ rule: { consensus } }) => {
+    const { policy, consensus: who } = consensus
+    if (policy.consensus === undefined) return true
+    return policy.effect === 'EFFECT_ALLOW' && who?.tree !== undefined && restsOnIncluded(who.tree)
+  })
 }
 
 /** Of so many open conditions every set is asked: some may exclude each other, so that all at once says too little. Of more, each two. */
@@ -149,17 +158,6 @@ function subsets<T>(items: readonly T[]): readonly (readonly T[])[] {
 /** All sets of these, the empty one first. */
 export function everySubset<T>(items: readonly T[]): readonly (readonly T[])[] {
   return items.reduce<readonly (readonly T[])[]>((some, item) => some.concat(some.map((one) => [...one, item])), [[]])
-}
-
-/**
- * Whether people of a set of `all`, so many of each of its classes, include a set of `one`. Nobody whom `all` takes for one of a class
- * can be told apart by fewer policies, so whom of a class does not matter.
- */
-function covers(one: Coalitions | 'gave-up' | undefined, all: Coalitions, set: readonly number[]): boolean {
-  if (one === undefined || one === 'gave-up') return false
-  const people = new Set(all.classes.flatMap((names, index) => names.slice(0, set[index])))
-  const has = one.classes.map((names) => names.filter((name) => people.has(name)).length)
-  return one.found.some((wanted) => wanted.every((count, index) => count <= has[index]!))
 }
 
 function sorted(texts: readonly string[]): readonly string[] {

@@ -50,7 +50,7 @@ export {
   planFolder,
   saveLock,
 } from './plan-folder.ts'
-export { type Reason, readReasons } from './reasons.ts'
+export { type PowerReason, readReasons } from './reasons.ts'
 export { isRenewed, type RenewedFile, renewDefinitions } from './renew-definitions.ts'
 export {
   type Deviation,

@@ -5,7 +5,7 @@ import { type Actual, nameValue, type Resource, type Value } from '../resources/
 import { keyNamesOf, toChangeAuthor } from './drift-authors.ts'
 
 /** What a power rests on, and whose it is: a policy, or the root quorum. */
-export interface Reason {
+export interface PowerReason {
   readonly address: string
   /** Its fields, ids as names: effect, consensus, condition and time of a policy; threshold and users of the quorum. */
   readonly fields: Readonly<Record<string, Value>>
@@ -25,7 +25,7 @@ export async function readReasons(
   client: QueryClient,
   actual: Actual,
   policies: ReadonlySet<string>,
-): Promise<readonly Reason[]> {
+): Promise<readonly PowerReason[]> {
   const things = [
     ...actual.resources.filter(({ kind }) => kind === 'rootQuorum'),
     ...actual.resources
@@ -53,7 +53,7 @@ export async function readReasons(
   })
 }
 
-function namedFields({ fields }: Resource, namesById: ReadonlyMap<string, string>): Reason['fields'] {
+function namedFields({ fields }: Resource, namesById: ReadonlyMap<string, string>): PowerReason['fields'] {
   return Object.fromEntries(
     FIELDS.flatMap((name) => {
       const value = fields[name]

@@ -91,36 +91,35 @@ function classesOf(
   { rootQuorum }: PolicyContext,
 ): readonly (readonly Elector<Ballot>[])[] {
   const members = new Set(rootQuorum?.userIds)
-  const userAnswers = answersTo(reads, 'approvers')
-  const credentialAnswers = answersTo(reads, 'credentials')
-  const classes = new Map<string, Elector<Ballot>[]>()
-  for (const { name, approver, views = [approver], credentials = [] } of people) {
+  const userKey = keyOfAnswers(reads, 'approvers')
+  const credentialKey = keyOfAnswers(reads, 'credentials')
+  const electors = people.map(({ name, approver, views = [approver], credentials = [] }) => {
+    const keys = credentials.map(credentialKey)
     const ways = new Map<string, Ballot>()
-    for (const view of views)
-      for (const credential of credentials[0] ? credentials : [undefined]) {
-        const key = JSON.stringify([userAnswers(view), credential && credentialAnswers(credential)])
-        // Of those that no policy can tell apart any one is kept.
-        ways.set(key, { approver: view, credential })
-      }
+    for (const approver of views) {
+      const user = userKey(approver)
+      // Of those that no policy can tell apart any one is kept.
+      for (const [at, credential] of (credentials[0] ? credentials : [undefined]).entries())
+        ways.set(`${user} ${keys[at]}`, { approver, credential })
+    }
     const sorted = [...ways].sort()
-    const key = JSON.stringify([members.has(approver.id), sorted.map(([key]) => key)])
-    classes.set(key, [...(classes.get(key) ?? []), { name, ballots: sorted.map(([, ballot]) => ballot) }])
-  }
-  return [...classes.values()]
+    const elector = { name, ballots: sorted.map(([, ballot]) => ballot) }
+    return { key: [members.has(approver.id), ...sorted.map(([way]) => way)].join('\n'), elector }
+  })
+  const classes = Map.groupBy(electors, ({ key }) => key)
+  return [...classes.values()].map((alike) => alike.map(({ elector }) => elector))
 }
 
-/** The properties of a user or credential that policies can tell apart. */
-function answersTo({ chains }: Reads, root: 'approvers' | 'credentials'): (one: object) => readonly unknown[] {
+/** A key of the properties of a user or credential that policies can tell apart: JSON texts, equal for those whom none does. */
+function keyOfAnswers({ chains }: Reads, root: 'approvers' | 'credentials'): (one: object) => string {
+  if (chains.has(root)) return JSON.stringify
   const asked = [...chains].filter(([chain]) => chain.startsWith(`${root}.`))
-  return (one) => {
-    if (chains.has(root)) return [one]
-    const fields = one as Readonly<Record<string, unknown>>
-    return asked.map(([chain, use]) => answer(fields[chain.slice(root.length + 1)], use))
-  }
+  return (one) =>
+    asked.map(([chain, use]) => answer((one as Record<string, unknown>)[chain.slice(root.length + 1)], use)).join()
 }
 
-function answer(value: unknown, use: Use): unknown {
-  const isAsked = (one: unknown) => use === 'otherwise' || use.has(String(one))
-  if (Array.isArray(value)) return value.filter(isAsked)
-  return isAsked(value) ? value : null
+/** What is absent errs where another value only differs. */
+function answer(value: unknown, use: Use): string {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return JSON.stringify(values.filter((one) => one == null || use === 'otherwise' || use.has(`${one}`)))
 }

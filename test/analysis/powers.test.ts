@@ -232,6 +232,38 @@ describe('powers', () => {
       )
   })
 
+  test('whom one condition alone lets in by oneself hides nobody who needs two others that exclude it', () => {
+    const resources = organizationIn({
+      people: NAMES.map((name) => ({ ops: name === 'dave', second: false, isMember: false })),
+      threshold: 1,
+      policies: [
+        {
+          effect: 'allow',
+          condition: 'wallet.exported',
+          consensus: 'approvers.count() >= 2 && approvers[0].id != approvers[1].id',
+        },
+        { effect: 'allow', condition: `eth.tx.to == '${TO}'`, consensus: 'true' as never },
+        {
+          effect: 'allow',
+          condition: `!(eth.tx.to == '${TO}')`,
+          consensus: `approvers.filter(u, u.tags.contains('${idFor('tag.ops')}')).count() >= 2` as never,
+        },
+      ] as never,
+    })
+    const rows = powersOf(actualOf(resources), { nowMs: NOW, powers: ['sign'] })
+    for (const type of TYPES.filter((one) => one.includes('SIGN_TRANSACTION')))
+      for (const request of requestsOf(type, COLD))
+        check(
+          resources,
+          request,
+          rows
+            .filter(
+              ({ over, activities: types }) => over.includes('wallet.cold') && types.some((one) => isOf(one, type)),
+            )
+            .flatMap(({ lines }) => lines),
+        )
+  })
+
   test('of many conditions nothing is unknown where nobody needs two; where somebody does, what was not asked is', () => {
     const people = NAMES.map(() => ({ ops: false, second: false, isMember: false }))
     const lines = (policies: Parameters<typeof organizationIn>[0]['policies']) =>

@@ -2,6 +2,7 @@
 
 /** Each loads only when asked for. */
 const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
+  access: () => import('./access.ts'),
   batch: () => import('./batch.ts'),
   lists: () => import('./lists.ts'),
   login: () => import('./login.ts'),

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sameCoalitions } from '../../src/analysis/same-coalitions.ts'
-import { findCoalitions, type SetsOfPeople, writeOut } from '../../src/policy/index.ts'
+import { findCoalitions } from '../../src/policy/coalitions.ts'
+import { type SetsOfPeople, writeOut } from '../../src/policy/index.ts'
 
 /** The smallest sets of names for which a rule holds, where everybody may vote. */
 function smallestSets(

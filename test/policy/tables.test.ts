@@ -165,7 +165,6 @@ test('policy: the room exports what is listed here', () => {
       "evaluate",
       "explain",
       "exposedOnly",
-      "findCoalitions",
       "findPolicyKeys",
       "formatExpression",
       "hoverAt",

@@ -1,5 +1,5 @@
 import type { IndirectPath, IndirectPowers, PowerLine, PowerRow } from '../../analysis/index.ts'
-import type { Reason } from '../../operations/index.ts'
+import type { PowerReason } from '../../operations/index.ts'
 import { authorText, type Ways, waysText } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
@@ -22,7 +22,7 @@ export interface WhoCanView {
   /** Who could get these powers by moves; absent unless it was asked. */
   readonly indirect?: IndirectPowers
   /** The root quorum and the policies that are named, with who made and last changed them; absent unless it was asked. */
-  readonly why?: readonly Reason[]
+  readonly why?: readonly PowerReason[]
 }
 
 /** A paragraph a power: over what, by which activities, and who, by which policies. */
@@ -36,19 +36,19 @@ export const renderWhoCan = view((report: WhoCanView, style: Style): string => {
   return `${head}${missing}${direct}${report.indirect ? indirectText(report.indirect, style) : ''}${(report.why ?? []).map((one) => reasonText(one, style)).join('')}`
 })
 
-function reasonText(reason: Reason, style: Style): string {
+function reasonText(reason: PowerReason, style: Style): string {
   const fields = Object.entries(reason.fields).map(([name, value]) => `  ${name.padEnd(10)} ${valueText(value)}\n`)
   return `\n${style.strong(reason.address)}\n${fields.join('')}  ${whoseText(reason)}\n`
 }
 
 /** Who made and last changed what a power rests on. */
-export function whoseText({ createdBy, author }: Reason): string {
+export function whoseText({ createdBy, author }: PowerReason): string {
   const made = createdBy === undefined ? '' : `made by ${createdBy}; `
   return `${made}last changed ${authorText({ author })}`
 }
 
 /** A field of a reason: an expression as definitions write it, people by their addresses. */
-export function valueText(value: Reason['fields'][string]): string {
+export function valueText(value: PowerReason['fields'][string]): string {
   if (Array.isArray(value)) return value.map((one) => String(one).replace(/^\$\{(.*)\}$/, '$1')).join(', ')
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

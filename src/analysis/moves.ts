@@ -1,0 +1,141 @@
+/**
+ * Moves: activities that change who may decide, what each gains, and as whom policies see those who have gained it
+ * (`indirect.ts` follows them).
+ */
+import { apiKeyFacts, passkeyFacts } from '../authority/index.ts'
+import { type Approver, authorize, type CredentialFacts, readsOf, type Voter } from '../policy/index.ts'
+import { loginFeaturesOf, type organizationOf } from '../resources/index.ts'
+import { contextFor, everySubset } from './power-lines.ts'
+import { type AddressedWorld, EVERY_REQUEST } from './power-table.ts'
+import type { PolicyRule, PowerQuestion } from './questions.ts'
+
+/** What people can gain, in words. */
+export const GAINS = {
+  policies: 'writes any policy that allows',
+  denials: 'takes policies away, those that deny among them',
+  tags: 'gives itself any tag, or takes one off',
+  profile: 'takes any name or e-mail address',
+  users: 'has users made, with any tags',
+  own: 'adds credentials of its own',
+  others: 'acts for any user, by a credential or login added to them',
+  quorum: 'changes the root quorum',
+} as const
+export type Gain = keyof typeof GAINS
+export type Gains = ReadonlySet<Gain>
+
+/** What lets people add credentials of their own. */
+export const OWN = 'ACTIVITY_TYPE_CREATE_API_KEYS_V2'
+const MOST_VIEWS = 64
+const MOST_NEW_USERS = 6
+
+/** What each family of activities gains. */
+export function movesOf(features: ReadonlySet<string>, hasPolicies: boolean) {
+  const logsIn = (contact: 'email' | 'phoneNumber') =>
+    loginFeaturesOf({ [contact]: 'x' }).some((name) => features.has(name)) ? (['others'] as const) : []
+  const gainsOf: Readonly<Record<string, readonly Gain[]>> = {
+    CREATE_POLICY: ['policies'],
+    CREATE_POLICIES: ['policies'],
+    UPDATE_POLICY: hasPolicies ? ['policies', 'denials'] : [],
+    DELETE_POLICY: ['denials'],
+    DELETE_POLICIES: ['denials'],
+    UPDATE_USER_TAG: ['tags'],
+    DELETE_USER_TAGS: [],
+    UPDATE_USER: ['tags', 'profile', ...logsIn('email'), ...logsIn('phoneNumber')],
+    UPDATE_USER_NAME: ['profile'],
+    UPDATE_USER_EMAIL: ['profile', ...logsIn('email')],
+    UPDATE_USER_PHONE_NUMBER: logsIn('phoneNumber'),
+    CREATE_USERS: ['users'],
+    CREATE_API_ONLY_USERS: ['users'],
+    CREATE_INVITATIONS: ['users'],
+    CREATE_API_KEYS: ['others'],
+    CREATE_AUTHENTICATORS: ['others'],
+    CREATE_OAUTH_PROVIDERS: ['others'],
+    UPDATE_ROOT_QUORUM: ['quorum', 'policies', 'denials'],
+  }
+  const rows = EVERY_REQUEST.flatMap((request) => {
+    const gains = gainsOf[request.row.family] ?? []
+    return gains.length === 0 ? [] : [{ request, gains }]
+  })
+  let asked: readonly { readonly question: PowerQuestion; readonly activity: string; readonly gains: readonly Gain[] }[]
+  return {
+    /** Moves with the same question and gains once. */
+    asked: (ask: (world: AddressedWorld) => PowerQuestion) => {
+      asked ??= [
+        ...new Map(
+          rows.map(({ request, gains }) => {
+            const question = ask(request)
+            return [`${question.key} ${gains}`, { question, activity: request.row.type, gains }] as const
+          }),
+        ).values(),
+      ]
+      return asked
+    },
+  }
+}
+
+/** Keys and a passkey that somebody has who may add them. */
+export function madeCredentials(userId: string): readonly CredentialFacts[] {
+  const keys = ['P256', 'SECP256K1', 'ED25519'].map((type) =>
+    apiKeyFacts({ id: `${userId} new ${type}`, userId, type, publicKey: `new ${type}` }),
+  )
+  return [...keys, passkeyFacts({ id: `${userId} new passkey`, userId, credentialId: `${userId} new passkey` })]
+}
+
+/** Makes the question of whether a user may add credentials of their own: by default they may, unless a policy says otherwise. */
+export function createOwnRight(
+  ask: (world: AddressedWorld) => PowerQuestion,
+  { organization, nowMs }: { readonly organization: ReturnType<typeof organizationOf>; readonly nowMs: number },
+): (voter: Voter) => boolean {
+  const request = EVERY_REQUEST.find(({ row }) => row.type === OWN)!
+  const { applying } = ask(request)
+  const { rootQuorum: _, ...base } = contextFor(organization, nowMs, false)
+  const policies = applying.map(({ rule }) => rule.consensus)
+  return ({ approver, credentials = [] }) =>
+    credentials.some((credential) => {
+      const activity = { type: request.row.type, params: {} }
+      const context = { ...base, activity, approvers: [approver], credentials: [credential], targetUserId: approver.id }
+      return authorize(policies, context).outcome === 'OUTCOME_ALLOW'
+    })
+}
+
+/** How many new users are tried: one more than any policy counts to. */
+export function newcomersFor(rules: readonly PolicyRule[], limits: Set<string>): number {
+  const largest = Math.max(1, ...rules.map(({ compiled }) => largestIn(compiled.consensus?.tree)))
+  if (largest < MOST_NEW_USERS) return largest + 1
+  limits.add(`policies count to ${largest}; no more than ${MOST_NEW_USERS} new users were tried`)
+  return MOST_NEW_USERS
+}
+
+/** The largest number in a tree, whatever its nodes. */
+function largestIn(tree: unknown): number {
+  if (typeof tree === 'bigint') return Number(tree)
+  return typeof tree === 'object' && tree !== null ? Math.max(0, ...Object.values(tree).map(largestIn)) : 0
+}
+
+/** Makes the ways in which policies may see somebody who can choose: every set of the tags, and every name and address, that they ask for. */
+export function createViews(rules: readonly PolicyRule[], tags: ReadonlySet<string>, limits: Set<string>) {
+  const { chains } = readsOf(...rules.map(({ compiled }) => compiled.consensus?.tree))
+  const asked = (chain: string): readonly string[] => {
+    const use = chains.get(chain) ?? (chains.has('approvers') ? 'otherwise' : new Set<string>())
+    if (use !== 'otherwise') return [...use]
+    limits.add(`policies read \`${chain}\` in a way of which not every value was tried`)
+    return chain === 'approvers.tags' ? [...tags] : []
+  }
+  const known = asked('approvers.tags').filter((tag) => tags.has(tag))
+  const [aliases, emails] = [asked('approvers.alias'), asked('approvers.email')]
+  return (approver: Approver, gains: Gains): readonly Approver[] => {
+    const wearing = gains.has('tags')
+      ? everySubset(known.slice(0, 5)).map((some) => some.toSorted())
+      : [approver.tags ?? []]
+    const profiles: readonly Partial<Approver>[] = gains.has('profile')
+      ? [{}, ...aliases.map((alias) => ({ alias })), ...emails.map((email) => ({ email }))]
+      : [{}]
+    if (gains.has('tags') && known.length > 5)
+      limits.add(`of ${known.length} tags that policies ask for five were combined`)
+    const all = wearing.flatMap((some) =>
+      profiles.map((profile): Approver => ({ ...approver, ...profile, tags: some })),
+    )
+    if (all.length > MOST_VIEWS) limits.add(`somebody could look in ${all.length} ways; ${MOST_VIEWS} were tried`)
+    return all.slice(0, MOST_VIEWS)
+  }
+}
