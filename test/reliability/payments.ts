@@ -49,7 +49,8 @@ export async function payUnderFaults({ count, seed }: { count: number; seed: num
   const node = await startFaultNode(anvil.url)
   const chain = { url: node.url, pollMs: 40, confirmations: CONFIRMATIONS }
   const service = await startTestService({ chains: { [SEPOLIA]: chain } })
-  const mining = startMining(anvil, draw)
+  // Blocks have numbers of their own: how many questions are asked in between, and draw from the others, is a matter of time.
+  const mining = startMining(anvil, drawing(seed + 1))
   try {
     const senders = await makeSenders(service, anvil)
     const counts = new Map<string, number>()
