@@ -69,7 +69,10 @@ test('waiting: an apply whose submits are answered with 500 says so, ends with 3
   expect(looks.exit, looks.stderr).toBe(0)
   expect(JSON.parse(looks.stdout)).toMatchObject({ apply: { state: 'running' } })
   faults.isOn = false
-  const later = await quorate(['apply', defs, '--yes'], { env })
+  const again = () => quorate(['apply', defs, '--yes'], { env })
+  const first = await again()
+  // The apply that waits may get there between this one's plan and its first activity: the plan is stale then, and nothing is left to do.
+  const later = first.exit === 5 ? await again() : first
   expect(later.exit, later.stdout + later.stderr).toBe(0)
   expect(await countActivities(service)).toBe(1)
 })
