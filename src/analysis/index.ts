@@ -3,6 +3,7 @@
  * each activity: completes, waits for whom, denied why. Decides with the same policy engine as the service, over a state
  * that it carries forward batch by batch; pure, and reads nothing live.
  */
+export { type ComparedPower, comparePolicies, type PolicySet, type Relation, relationOf } from './compare.ts'
 export { type ForecastInput, forecast } from './forecast.ts'
 export {
   type IndirectPath,
@@ -15,3 +16,4 @@ export { planWithForecast } from './plan-best.ts'
 export { POWERS, type PowerName } from './power-table.ts'
 export { lineWith, type PowerLine, type PowerRow, powersOf, waysOf } from './powers.ts'
 export { type Review, reviewOf, type Standing } from './review.ts'
+export type { Play } from './witness.ts'

@@ -94,14 +94,21 @@ const SURE = new Set([
   'SIGN_RAW_PAYLOADS',
   'ETH_SEND_TRANSACTION',
   'SOL_SEND_TRANSACTION',
+  'SPARK_SIGN_FROST',
+  'SPARK_PREPARE_TRANSFER',
+  'SPARK_CLAIM_TRANSFER',
+  'SPARK_PREPARE_LIGHTNING_RECEIVE',
 ])
+
+/** Whether a request may have roots beside those that are known of its kind. */
+export function mayHaveMore({ row }: PossibleRequest): boolean {
+  return row.action === 'SIGN' && !SURE.has(row.kind ?? '')
+}
 
 /** What a part without `&&`, `||` and `!` at its top can be. */
 function valuesOf(tree: Expression, world: PowerWorld, expression: LintExpression): ReadonlySet<Value> {
-  const { row, holder } = world
-  if (absentIn(tree, world) !== undefined) {
-    return row.action === 'SIGN' && !SURE.has(row.kind ?? '') ? OPEN : new Set<Value>(['error'])
-  }
+  const { holder } = world
+  if (absentIn(tree, world) !== undefined) return mayHaveMore(world) ? OPEN : new Set<Value>(['error'])
   const byType = truth(tree, world, expression)
   if (byType !== 'open') return new Set([byType])
   const { roots, chains } = readsOf(tree)

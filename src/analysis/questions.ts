@@ -81,7 +81,7 @@ function readsRoot(condition: LintExpression | undefined, root: HolderRoot): boo
   return roots.has(root)
 }
 
-function readRule(compiled: CompiledPolicy, serials: Map<string, number>): PolicyRule {
+export function readRule(compiled: CompiledPolicy, serials: Map<string, number>): PolicyRule {
   const { policy, condition } = compiled
   const key = JSON.stringify([policy.effect, policy.consensus, policy.condition, policy.time])
   const serial = serials.get(key) ?? serials.size

@@ -76,7 +76,7 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   waiting: 'it waits for approval',
   refused: 'a guard refused the plan',
   stale: 'the plan is stale: the organization has moved since it was made',
-  partial: 'a part of the plan was applied',
+  partial: 'a part of the plan was applied, or a part of the answer is unknown',
 }
 
 /** The exits of a command with what they mean, by their code. */

@@ -36,7 +36,7 @@ export interface RequestTools {
 }
 
 /** When a request is asked that does not say, in a world that stands at no time. */
-const DEFAULT_TIME = '2026-01-01T00:00:00Z'
+export const DEFAULT_TIME = '2026-01-01T00:00:00Z'
 
 /** Reads a request from the keys of a scenario. What is wrong is reported, and left out of what comes back. */
 export function readRequest(tree: ScenarioTree, tools: RequestTools): PolicyContext {

@@ -1,14 +1,15 @@
 /**
  * Who can, and by which moves, in an organization of 100 users, 100 policies and 100 wallets: CPU time and heap, with the consensus
- * that most write and with a nasty one. Aims: 3 CPU-s directly, 10 with moves, 300 MB; two runs on one state give the same bytes.
+ * that most write and with a nasty one; and two sets of 100 policies compared. Aims: 3 CPU-s directly, 10 with moves, 5 to compare, 300 MB; two runs on one state give the same bytes.
  */
 import { memoryUsage } from 'node:process'
-import { indirectPowersOf, powersOf } from '../../src/analysis/index.ts'
-import type { Resource } from '../../src/resources/index.ts'
+import { comparePolicies, indirectPowersOf, type PolicySet, powersOf } from '../../src/analysis/index.ts'
+import { policyText } from '../../src/analysis/policies.ts'
+import { organizationOf, type Resource } from '../../src/resources/index.ts'
 import { actualOf, idFor, live, publicKey } from '../plan/organization.ts'
 
 const [USERS, POLICIES, WALLETS] = [100, 100, 100]
-const AIMS = { direct: 3, indirect: 10, megabytes: 300 }
+const AIMS = { direct: 3, indirect: 10, compare: 5, megabytes: 300 }
 const NOW_MS = Date.UTC(2026, 0, 1)
 
 const tagged = (tag: string, least = 1) =>
@@ -52,6 +53,21 @@ function organization(kinds: readonly ((at: number) => string)[]): readonly Reso
   ]
 }
 
+/** Its policies, each with the clauses of its condition in reverse: nothing is another, and no text is the same. */
+function reversed({ policies, ...set }: PolicySet): PolicySet {
+  const turned = policies.map((one) => ({ ...one, condition: one.condition!.split(' && ').reverse().join(' && ') }))
+  return { ...set, policies: turned }
+}
+
+function policiesIn(resources: readonly Resource[]): PolicySet {
+  const of = (kind: string) => resources.filter((one) => one.kind === kind)
+  return {
+    policies: of('policy').map(policyText),
+    organization: organizationOf(resources),
+    wallets: of('wallet').map(({ id, name }) => ({ id: id!, label: name })),
+  }
+}
+
 /** Prints what each takes; the process exits with 1 when an aim is missed. */
 export async function run(): Promise<void> {
   let missed = false
@@ -75,6 +91,17 @@ export async function run(): Promise<void> {
     measure(`${name}, direct`, AIMS.direct, () => powersOf(actual, { nowMs: NOW_MS }))
     measure(`${name}, with moves`, AIMS.indirect, () => indirectPowersOf(actual, { nowMs: NOW_MS }))
   }
+  const [set, other] = [policiesIn(organization(COMMON)), policiesIn(organization([...COMMON].reverse()))]
+  const compare = (name: string, second: PolicySet) =>
+    measure(name, AIMS.compare, () =>
+      comparePolicies(set, second, { nowMs: NOW_MS }).map(({ power, relation, unknown: by }) => [
+        power,
+        relation,
+        by.length,
+      ]),
+    )
+  compare('compare, the same', reversed(set))
+  compare('compare, another', other)
   const megabytes = memoryUsage().rss / 1e6
   missed ||= megabytes > AIMS.megabytes
   console.log(`  ${megabytes.toFixed(0)} MB of memory in the end, aim ${AIMS.megabytes}`)

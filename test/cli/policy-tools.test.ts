@@ -187,3 +187,72 @@ describe('policy lint', () => {
     expect({ exit, said: stdout + stderr }).toEqual({ exit: 0, said: expect.stringContaining('coverage: 100 %') })
   })
 })
+
+describe('policy compare', () => {
+  const wallets = 'wallets: { cold: { accounts: [] }, hot: { accounts: [] } }\n'
+  const limited = (limit: string, more = '') => `policies:
+  alice-signs:
+    effect: allow
+    consensus: approvers.any(user, user.id == '\${user.alice}')
+    condition: activity.kind == 'SIGN_TRANSACTION' && wallet.id == '\${wallet.cold}' && eth.tx.value < ${limit}
+${more}`
+  const folder = (policies: string) =>
+    writeFiles(testFolder(), { 'people.yaml': people, 'wallets.yaml': wallets, 'policies.yaml': policies })
+
+  test('policy compare: a difference is a request that both decide, and a scenario that the first passes and the second fails', async () => {
+    const [before, after] = [folder(limited('1000000000000000000')), folder(limited('1000000000000000001'))]
+    const file = join(testFolder(), 'kept.test.yaml')
+    const ran = await quorate(['policy', 'compare', before, after, '--scenarios', file])
+    expect(ran.exit, ran.stderr).toBe(0)
+    expect(ran.stdout).toContain(
+      `${after} lets through more than ${before}\n\nsign  wider\n  more: alice gets it executed`,
+    )
+    expect(ran.stdout).toContain('transaction: { ethereum: { value: 1000000000000000000 } }')
+    expect(ran.stdout).toContain('equal: send, export')
+    for (const [each, passes] of [
+      [before, true],
+      [after, false],
+    ] as const) {
+      writeFiles(each, { 'kept.test.yaml': readFileSync(file, 'utf8') })
+      expect(await quorate(['policy', 'test', each])).toMatchObject({ exit: passes ? 0 : 1 })
+    }
+    const mirrored = await quorate(['policy', 'compare', after, before, '--json'])
+    expect(JSON.parse(mirrored.stdout)).toMatchObject({
+      relation: 'narrower',
+      powers: expect.arrayContaining([
+        expect.objectContaining({
+          power: 'sign',
+          narrower: expect.objectContaining({
+            people: ['alice'],
+            before: 'allow',
+            scenario: expect.objectContaining({
+              wallet: 'cold',
+              transaction: { ethereum: { value: '1000000000000000000' } },
+            }),
+          }),
+        }),
+      ]),
+    })
+  })
+
+  test('policy compare: --expect fails on a difference that was not expected, and on what it does not know', async () => {
+    const small = folder(limited('5'))
+    const deny = "  never:\n    effect: deny\n    condition: activity.kind == 'SIGN_TRANSACTION' && eth.tx.value > 3\n"
+    const narrow = folder(limited('5', deny))
+    const own = folder(limited('5', deny.replace('eth.tx.value > 3', 'eth.tx.to == eth.tx.from')))
+    const expecting = (relation: string, ...folders: readonly string[]) =>
+      quorate(['policy', 'compare', ...folders, '--expect', relation])
+    expect(await expecting('narrower', small, narrow)).toMatchObject({ exit: 0 })
+    expect(await expecting('equal', small, small)).toMatchObject({ exit: 0 })
+    const broken = await expecting('equal', small, narrow)
+    expect(broken.exit).toBe(1)
+    expect(broken.stderr).toContain('to be equal, and it is narrower')
+    expect(await expecting('narrower', narrow, small)).toMatchObject({ exit: 1 })
+    const unknown = await expecting('narrower', small, own)
+    expect(unknown.exit).toBe(6)
+    expect(unknown.stdout).toContain('more may differ, because of never')
+    const wrong = await expecting('wider', small, narrow)
+    expect(wrong.exit).toBe(1)
+    expect(wrong.stderr).toContain('expected `--expect` to be equal or narrower, got `wider`')
+  })
+})

@@ -10,6 +10,7 @@ import { forecast } from '../../src/analysis/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { line, toTerminal } from '../../src/cli/screen.ts'
 import { renderActivity, renderActivityLine, renderApproval } from '../../src/cli/views/activity.ts'
+import { renderCompared } from '../../src/cli/views/compared.ts'
 import { renderExplanation, renderExplanationMarkdown } from '../../src/cli/views/explanation.ts'
 import { renderContainment, renderCut, renderIncident, renderTimeline } from '../../src/cli/views/incident.ts'
 import { renderLanes } from '../../src/cli/views/lanes.ts'
@@ -509,6 +510,29 @@ const VIEWS: readonly View[] = [
     },
     render: (batch) => renderSendBatch(batch, { style, rows: true }),
     not: ['caip2', 'chain', 'basis', 'effect'],
+  },
+  {
+    name: 'policy compare',
+    given: {
+      before: 'a',
+      after: 'b',
+      relation: 'wider',
+      powers: [
+        {
+          power: 'sign',
+          relation: 'unknown',
+          wider: {
+            people: ['alice'],
+            before: 'deny',
+            after: 'allow',
+            scenario: { wallet: 'hot', transaction: { ethereum: { data: 'call' } } },
+            unsaid: ['more'],
+          },
+          unknown: ['p'],
+        },
+      ],
+    } as const,
+    render: (report) => renderCompared(report, style),
   },
   {
     name: 'who-can',

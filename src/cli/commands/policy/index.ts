@@ -77,6 +77,36 @@ export const policyCommands: readonly CommandRow[] = [
     load: async () => (await import('./explain.ts')).explain,
   },
   {
+    name: 'policy compare',
+    summary:
+      'say for each power whether one set of policies lets through more than another, with a request that shows it',
+    args: '<before> <after>',
+    argMeanings: {
+      before: 'folder of definitions, or one of its files',
+      after: 'another, such as the next version of it',
+    },
+    options: [
+      ...valueOptions,
+      {
+        flags: '--expect <relation>',
+        meaning: 'fail unless the second is `equal`, or lets through no more: `narrower`',
+      },
+      {
+        flags: '--scenarios <file>',
+        meaning: 'write the requests as scenarios that expect what the first set decides',
+      },
+    ],
+    example: 'quorate policy compare definitions/acme ../next/acme --expect narrower',
+    help: {
+      description:
+        'Decides the same requests by both, with the users, tags and root quorum of each, and tells the smallest difference for each power: wider, narrower, incomparable, or unknown where it cannot be told. Each difference is played before it is shown.',
+      examples: [['quorate policy compare a b --scenarios b/kept.test.yaml', 'keep what a decides as tests of b']],
+      exits: ['partial'],
+      seeAlso: ['policy test', 'policy explain', 'who-can'],
+    },
+    load: async () => (await import('./compare.ts')).compare,
+  },
+  {
     name: 'policy fmt',
     summary: 'format the expressions in files of definitions in place; nothing else in them changes',
     args: '[path...]',

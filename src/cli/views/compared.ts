@@ -1,0 +1,84 @@
+import type { ComparedPower, Relation } from '../../analysis/index.ts'
+import type { Style } from '../io.ts'
+import { view } from '../screen.ts'
+import { outcomeWords } from './explanation.ts'
+
+/** A request that the two sets decide in different ways. */
+export interface ShownDifference {
+  /** Who gets it executed in the one set, the submitter first. */
+  readonly people: readonly string[]
+  /** What comes of the request in each set, in a word of scenarios. */
+  readonly before: string
+  readonly after: string
+  /** The request in the keys of a scenario, with as many votes as make the difference. */
+  readonly scenario: Readonly<Record<string, unknown>>
+  /** What no key of a scenario says of it. */
+  readonly unsaid: readonly string[]
+}
+
+/** The answer of `quorate policy compare`, and its JSON. */
+export interface ComparedView {
+  readonly before: string
+  readonly after: string
+  readonly relation: Relation
+  readonly powers: readonly (Omit<ComparedPower, 'wider' | 'narrower'> & {
+    readonly wider?: ShownDifference
+    readonly narrower?: ShownDifference
+  })[]
+}
+
+const sentences: Readonly<Record<Relation, string>> = {
+  equal: 'lets through the same as',
+  wider: 'lets through more than',
+  narrower: 'lets through less than',
+  incomparable: 'lets through more here and less there than',
+  unknown: 'cannot be told from',
+}
+
+/** An outcome in the word that a scenario has for it. */
+export function scenarioWord(outcome: string): 'allow' | 'deny' | 'pending' {
+  return (outcomeWords[outcome] ?? 'deny') as 'allow' | 'deny' | 'pending'
+}
+
+/** The relation of the whole, then each power that differs with its requests. */
+export const renderCompared = view((report: ComparedView, style: Style): string => {
+  const { before, after, relation, powers } = report
+  const differing = powers.filter((one) => one.relation !== 'equal')
+  const equal = powers.filter((one) => one.relation === 'equal').map(({ power }) => power)
+  return [
+    `${style.strong(`${after} ${sentences[relation]} ${before}`)}\n`,
+    ...differing.map(({ power, relation: how, wider, narrower, unknown }) =>
+      [
+        `\n${style.strong(power)}  ${how}\n`,
+        wider ? differenceText('more', wider, style) : '',
+        narrower ? differenceText('less', narrower, style) : '',
+        unknown.length > 0 ? `  ${style.warning(`more may differ, because of ${unknown.join(', ')}`)}\n` : '',
+      ].join(''),
+    ),
+    equal.length > 0 && differing.length > 0 ? `\n${style.dim(`equal: ${equal.join(', ')}`)}\n` : '',
+  ].join('')
+})
+
+function differenceText(
+  how: string,
+  { people, before, after, scenario, unsaid }: ShownDifference,
+  style: Style,
+): string {
+  const { expect: _, ...request } = scenario
+  const lines = Object.entries(request).map(([key, value]) => `      ${key}: ${flow(value)}\n`)
+  const also = unsaid.map((one) => `      ${style.dim(`and ${one}`)}\n`)
+  return `  ${how}: ${people.join(' and ')} ${people.length === 1 ? 'gets' : 'get'} it executed ${how === 'more' ? 'after' : 'before'}; ${before} before, ${after} after\n${[...lines, ...also].join('')}`
+}
+
+/** A value on one line, as YAML reads it. */
+function flow(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`
+  if (typeof value === 'object' && value !== null)
+    return `{ ${Object.entries(value)
+      .map(([key, one]) => `${/^\w+$/.test(key) ? key : JSON.stringify(key)}: ${flow(one)}`)
+      .join(', ')} }`
+  if (typeof value !== 'string') return `${value}`
+  return /^[A-Za-z_][\w.@-]*$/.test(value) && !/^(true|false|null|yes|no|on|off)$/i.test(value)
+    ? value
+    : JSON.stringify(value)
+}
