@@ -83,3 +83,8 @@ function printableEnds(text: string): string {
 function disarm(text: string): string {
   return text.replace(/^(\s*)::/gm, '$1\\u{3a}:').replaceAll('##[', '\\u{23}#[')
 }
+
+/** `1 error`, `2 errors`: a number with what it counts. @default many: `one` with an s */
+export function counted(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`
+}

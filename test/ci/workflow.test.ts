@@ -192,7 +192,7 @@ describe.skipIf(missing.length > 0)(
       expect(step(waiting, 'Keep the lock file').outcome).toBe('skipped')
       expect(step(waiting, 'Apply').log).toContain('::notice title=quorate::waiting for approval')
       expect(waiting.summary).toContain('waiting  create tag treasury')
-      expect(waiting.summary).toMatch(/[0-9a-f]{4}-[0-9a-f]{4} {2}create tag treasury, waits on any 1 of alice, bob/)
+      expect(waiting.summary).toMatch(/[0-9a-f]{4}-[0-9a-f]{4} {2}create tag treasury, waits for any 1 of alice, bob/)
       const events = waiting.artifacts['events.ndjson']!.trim()
         .split('\n')
         .map((line) => JSON.parse(line))

@@ -39,7 +39,7 @@ features: { EMAIL_AUTH: true }
     })
     const first = await quorate(['apply', defs, '--yes', '--json'], { env })
     expect(first.exit).toBe(3)
-    expect(first.stderr).toContain('waits on bob')
+    expect(first.stderr).toContain('waits for bob')
     const waiting = (JSON.parse(first.stdout) as ApplyProgress).batches.filter(({ state }) => state === 'waiting')
     expect(waiting).toHaveLength(1)
 

@@ -102,6 +102,22 @@ const advised = `policies:
   b: { effect: allow }
 `
 
+test('what is counted is one thing or several: validate, policy lint and fmt', async () => {
+  const sound = { 'a.yaml': 'organization: acme\nid: 7c244a54-083f-4745-98d0-7111fa0c8852\ntags: { one: {} }\n' }
+  const one = writeFiles(testFolder(), sound)
+  const said = async (...args: readonly string[]) => {
+    const { stdout, stderr } = await quorate(args)
+    return `${stdout}${stderr}`
+  }
+  expect(await said('validate', one)).toContain(`${one} is valid: 1 resource\n`)
+  expect(await said('policy', 'lint', one)).toMatch(/^\d+ errors?, \d+ warnings?, \d+ remarks?$/m)
+  expect(await said('fmt', one)).toContain('1 file, all formatted\n')
+  writeFiles(one, { 'a.yaml': `${sound['a.yaml']}tagz: {}\n` })
+  expect(await said('validate', one)).toContain(`${one} is not valid: 1 error, 0 warnings\n`)
+  writeFiles(one, { 'a.yaml': sound['a.yaml'].replace('{ one: {} }', '{ one: {}, two: {} }') })
+  expect(await said('validate', one)).toContain(`${one} is valid: 2 resources\n`)
+})
+
 describe('policy lint', () => {
   test('policy lint: says what it finds as text, and fails on errors', async () => {
     const ran = await quorate(['policy', 'lint', folderWith(advised)])

@@ -68,6 +68,8 @@ test('waiting: an apply whose submits are answered with 500 says so, ends with 3
   const looks = await quorate(['status', '--watch', '--wait', '0', '--json'], { env })
   expect(looks.exit, looks.stderr).toBe(0)
   expect(JSON.parse(looks.stdout)).toMatchObject({ apply: { state: 'running' } })
+  // One document a line, for a program that reads the looks as they come.
+  expect(looks.stdout.trimEnd().split('\n')).toHaveLength(1)
   faults.isOn = false
   const again = () => quorate(['apply', defs, '--yes'], { env })
   const first = await again()

@@ -4,7 +4,7 @@ import type { CommandInput } from '../command.ts'
 import { differenceOf } from '../difference.ts'
 import { writeText } from '../files.ts'
 import { writeJson } from '../io.ts'
-import { line } from '../screen.ts'
+import { counted, line } from '../screen.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 import { readDefinitionFiles } from './policy/read-files.ts'
 
@@ -29,7 +29,8 @@ async function formatWith(input: CommandInput, format: (source: Source) => Forma
   else {
     if (diff) for (const { source, text } of changed) io.out(differenceOf(source, text, io.style))
     else for (const file of files) io.out(line`${check ? 'not formatted: ' : ''}${file}\n`)
-    if (files.length === 0 && diagnostics.length === 0) io.say(line`${read.sources.length} files, all formatted\n`)
+    if (files.length === 0 && diagnostics.length === 0)
+      io.say(line`${counted(read.sources.length, 'file')}, all formatted\n`)
   }
   return diagnostics.length > 0 || (check && files.length > 0) ? EXIT.error : EXIT.done
 }

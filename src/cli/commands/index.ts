@@ -444,7 +444,8 @@ export const commands: readonly CommandRow[] = [
       { flags: '--follow', meaning: 'stay and show progress until it ends' },
       {
         flags: '--watch',
-        meaning: 'look again every five seconds, and print when it is another; until Ctrl-C or `--wait`',
+        meaning:
+          'look again every five seconds, and print when it is another, as JSON in one line; until Ctrl-C or `--wait`',
       },
       wait,
       { flags: '--cancel', meaning: 'stop it at the next safe point' },

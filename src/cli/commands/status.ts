@@ -33,7 +33,7 @@ import { findPlace } from '../background/connect.ts'
 import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { parseDuration } from '../durations.ts'
-import { writeJson } from '../io.ts'
+import { writeJson, writeJsonLine } from '../io.ts'
 import { line } from '../screen.ts'
 import { createProgressView, renderResult, withNeeds } from '../views/progress.ts'
 import { exitOfRotation, renderRotation } from '../views/rotation.ts'
@@ -62,7 +62,8 @@ export async function status(input: CommandInput): Promise<ExitCode> {
       },
     }
     const exit = await look({ ...input, io: keep, options: { ...options, follow: false, cancel: false } })
-    if (text !== shown) io.out(text)
+    // A program reads the looks as they come: one document a line, not some over many lines.
+    if (text !== shown) input.json ? writeJsonLine(io, JSON.parse(text)) : io.out(text)
     patience.look(() => `as it was, looked at again at ${new Date().toISOString()}`, text !== shown)
     shown = text
     const leftMs = limitMs - (performance.now() - startedAt)

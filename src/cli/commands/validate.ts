@@ -2,7 +2,7 @@ import { EXIT, type ExitCode, hasErrors } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { loadGivenFolder } from '../given.ts'
 import { writeJson } from '../io.ts'
-import { line } from '../screen.ts'
+import { counted, line } from '../screen.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 
 /** Checks a folder of definitions without asking the API anything. */
@@ -19,11 +19,14 @@ export async function validate(input: CommandInput): Promise<ExitCode> {
     const data = { valid: !failed, ...counts, diagnostics: diagnostics.map(toDiagnosticJson) }
     writeJson(io, data)
   } else {
-    const count = `${diagnostics.filter(({ severity }) => severity === 'error').length} errors, ${diagnostics.filter(({ severity }) => severity === 'warning').length} warnings`
+    const count = (['error', 'warning'] as const)
+      .map((kind) => counted(diagnostics.filter(({ severity }) => severity === kind).length, kind))
+      .join(', ')
+    const also = inside.length > 0 ? `, ${counted(inside.length, 'sub-organization')} among them` : ''
     io.out(
       failed
         ? line`${folder} is not valid: ${count}\n`
-        : line`${folder} is valid: ${resources} resources${inside.length > 0 ? `, ${inside.length} sub-organizations among them` : ''}\n`,
+        : line`${folder} is valid: ${counted(resources, 'resource')}${also}\n`,
     )
   }
   return failed ? EXIT.error : EXIT.done

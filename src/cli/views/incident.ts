@@ -3,7 +3,7 @@ import { markdownCode, markdownText } from '../../diagnostics/index.ts'
 import type { Act, Cut, HeldPower, LeftBehind, LocatedUser, Traced } from '../../incident/index.ts'
 import { shortCode, waysText } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
-import { view } from '../screen.ts'
+import { counted, view } from '../screen.ts'
 
 /** Which key leaked, or whose credentials did. */
 interface Suspect {
@@ -91,7 +91,7 @@ function paragraph(
       'did',
       acts.length === 0
         ? [`nothing that is recorded${since}`]
-        : [`${acts.length} activities${since}`, ...acts.slice(-MOST).map(actText)],
+        : [`${counted(acts.length, 'activity', 'activities')}${since}`, ...acts.slice(-MOST).map(actText)],
     ],
     ['left', left.map((each) => `${each.did} ${each.address}, activity ${each.activityId} at ${each.at}`)],
     [

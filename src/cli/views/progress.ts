@@ -136,7 +136,7 @@ export const renderWaiting = view((progress: ApplyProgress, plan: Plan, style: S
     .map(({ index, summary, activityId, fingerprint }) => {
       const forecast = plan.batches[index]?.forecast
       const who = forecast?.outcome === 'waits' ? renderApprovers(forecast) : 'an approver'
-      return `  ${style.strong(shortCode(fingerprint ?? ''))}  ${summary}, waits on ${who}\n            ${style.dim(`activity ${activityId}, fingerprint ${fingerprint}`)}\n`
+      return `  ${style.strong(shortCode(fingerprint ?? ''))}  ${summary}, waits for ${who}\n            ${style.dim(`activity ${activityId}, fingerprint ${fingerprint}`)}\n`
     })
   return `Waiting for approval:\n${lines.join('')}Each of them votes with \`quorate approve CODE\`. The apply goes on by itself; so does the next \`quorate apply\`.\n`
 })

@@ -16,7 +16,7 @@ import type { CommandInput } from '../../command.ts'
 import { writeText } from '../../files.ts'
 import { jsonText, writeJson } from '../../io.ts'
 import { readPolicies } from '../../policies.ts'
-import { line, workflowCommands } from '../../screen.ts'
+import { counted, line, workflowCommands } from '../../screen.ts'
 import { version } from '../../version.ts'
 import { toDiagnosticJson } from '../../views/diagnostics.ts'
 import { annotates, toGithubAnnotation } from '../../views/github.ts'
@@ -49,7 +49,7 @@ export async function lint(input: CommandInput): Promise<ExitCode> {
     if (annotates(environment))
       io.say(workflowCommands(diagnostics.map((one) => toGithubAnnotation(one, environment)).join('')))
     io.say(
-      line`${counts.errors} errors, ${counts.warnings} warnings, ${counts.infos} remarks${fixed.length > 0 ? `, ${fixed.length} fixed` : ''}\n`,
+      line`${counted(counts.errors, 'error')}, ${counted(counts.warnings, 'warning')}, ${counted(counts.infos, 'remark')}${fixed.length > 0 ? `, ${fixed.length} fixed` : ''}\n`,
     )
   }
   return counts.errors > 0 || counts.warnings > mostWarnings(options) ? EXIT.error : EXIT.done
