@@ -3,6 +3,16 @@
  * each activity: completes, waits for whom, denied why. Decides with the same policy engine as the service, over a state
  * that it carries forward batch by batch; pure, and reads nothing live.
  */
+export {
+  type BacktestRow,
+  backtest,
+  type PolicyUsage,
+  type Proposal,
+  proposalsOf,
+  type Recordings,
+  type Usage,
+  usageOf,
+} from './backtest.ts'
 export { type ComparedPower, comparePolicies, type PolicySet, type Relation, relationOf } from './compare.ts'
 export { type ForecastInput, forecast } from './forecast.ts'
 export {
@@ -15,5 +25,6 @@ export {
 export { planWithForecast } from './plan-best.ts'
 export { POWERS, type PowerName } from './power-table.ts'
 export { lineWith, type PowerLine, type PowerRow, powersOf, waysOf } from './powers.ts'
+export { type RecordedDecision, type RecordedOutcome, thingsAfter } from './recorded.ts'
 export { type Review, reviewOf, type Standing } from './review.ts'
 export type { Play } from './witness.ts'

@@ -5,7 +5,6 @@ import { findActivity, type Wire } from '../protocol/index.ts'
 import { type Actual, organizationOf, type Value } from '../resources/index.ts'
 import { effectOf } from './effect.ts'
 import { forecast } from './forecast.ts'
-import { walletsOf } from './outcome.ts'
 import { createPolicyCompiler, policiesOf } from './policies.ts'
 import { startState } from './state.ts'
 
@@ -31,9 +30,6 @@ export interface Standing {
   readonly mine: 'counts' | 'given' | 'does not count'
 }
 
-/** Activities of which policies read more than their parameters: whose wallet, which transaction, which user. */
-const READS_MORE = /_(SIGN|EXPORT|SPARK|ETH|SOL|SECRETS?|OTP|LOGIN|EMAIL|SESSION|INVITATIONS?|RECOVER)(_|$)/
-
 /** Reviews an activity for whoever reads `actual`. */
 export function reviewOf(
   activity: Wire.Activity,
@@ -50,7 +46,7 @@ export function reviewOf(
     readonly baseUrl: string
     /** What `get_mfa_status` tells of the activity. @default no vote waits for a factor */
     readonly mfa?: readonly Wire.MfaStatus[]
-    /** What policies read of it besides its parameters, such as a transaction. @default nothing */
+    /** What policies read of it besides its parameters, such as a transaction. @default not known */
     readonly facts?: Partial<PolicyContext> | undefined
   },
 ): Review {
@@ -95,7 +91,7 @@ function standingOf(
   },
 ): Standing | undefined {
   if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') return undefined
-  if (!facts && READS_MORE.test(activity.type)) return undefined
+  if (!facts) return undefined
   const state = startState(actual)
   const organization = organizationOf(state.things)
   const policies = policiesOf(state, createPolicyCompiler())
@@ -103,7 +99,7 @@ function standingOf(
   const voters = approvals.flatMap((vote) => actingVoter(organization, vote) ?? [])
   const parameters = intentOf(activity) as Readonly<Record<string, Value>>
   const context = contextOf(
-    { type: activity.type, parameters, nowMs, facts: facts ?? walletsOf(activity.type, parameters, state) },
+    { type: activity.type, parameters, nowMs, facts },
     {
       approvers: voters.map(({ approver }) => approver),
       credentials: voters.map(({ credential }) => credential),

@@ -59,6 +59,9 @@ export function asksAgain({ options }: Pick<CommandInput, 'options'>): boolean {
   return options['askAgain'] === true
 }
 
+/** The API in words, before anything is known of it. */
+export const apiName = ({ baseUrl }: Settings) => baseUrl ?? 'the embedded service'
+
 /** The option that gives variables their values. */
 export const valueOptions: readonly OptionRow[] = [
   {

@@ -31,6 +31,7 @@ export { type CarriedOut, type CarryOutEvent, carryOut, exitOfAll, hasWork } fro
 export { createClients, createSendClients, keyInside, rateOf, reader, submitter } from './clients.ts'
 export { compromisedOf, markCompromised } from './compromised-keys.ts'
 export { followRun } from './follow.ts'
+export { textsFor } from './follow-things.ts'
 export { type ImportResult, importFolder } from './import-folder.ts'
 export { assertFolder, type GivenValues, loadFolder } from './load-folder.ts'
 export { sendBatchWorkflowId, sendWorkflowId, taskQueueOf } from './names.ts'

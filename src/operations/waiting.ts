@@ -1,19 +1,19 @@
 import type { QueryClient, SubmitClient } from '../client/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { makeBody, shortCode } from '../plan/index.ts'
-import type { Wire } from '../protocol/index.ts'
-import { activities } from '../protocol/index.ts'
+import { activities, fromTimestamp, type Wire } from '../protocol/index.ts'
 import type { Actual } from '../resources/index.ts'
 
 const WAITING = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
 const PAGE = 100
 
-/** Lists activities, newest first, page by page, at most `limit`. */
+/** Lists activities, newest first, page by page, at most `limit`, submitted at `sinceMs` or later. @default however old */
 export async function listActivities(
   client: QueryClient,
-  { waiting, limit }: { readonly waiting: boolean; readonly limit: number },
+  { waiting, limit, sinceMs = 0 }: { readonly waiting: boolean; readonly limit: number; readonly sinceMs?: number },
 ): Promise<readonly Wire.Activity[]> {
   const found: Wire.Activity[] = []
+  const isWanted = ({ createdAt }: Wire.Activity) => fromTimestamp(createdAt) >= sinceMs
   while (found.length < limit) {
     const last = found.at(-1)
     const { activities: page } = await client.query('list_activities', {
@@ -22,9 +22,9 @@ export async function listActivities(
       paginationOptions: { limit: String(Math.min(PAGE, limit - found.length)), ...(last ? { before: last.id } : {}) },
     })
     found.push(...page)
-    if (page.length === 0) break
+    if (page.length === 0 || !isWanted(page.at(-1)!)) break
   }
-  return found
+  return found.filter(isWanted)
 }
 
 /** Finds the activity that a person named by id, by fingerprint, or by the short code of a waiting one. */

@@ -3,6 +3,7 @@
  * as the service, over definitions as they are proposed or an organization as it was read, and says what differs from
  * what was expected, and where. It asks no network and keeps nothing.
  */
+export { factsOfActivity } from './activity-facts.ts'
 export type { CaseResult, PolicyCase } from './cases/model.ts'
 export { readCases } from './cases/read-cases.ts'
 export { runCase } from './cases/run-case.ts'

@@ -10,6 +10,7 @@ import { forecast } from '../../src/analysis/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { line, toTerminal } from '../../src/cli/screen.ts'
 import { renderActivity, renderActivityLine, renderApproval } from '../../src/cli/views/activity.ts'
+import { renderBacktest, renderUsage } from '../../src/cli/views/backtest.ts'
 import { renderCompared } from '../../src/cli/views/compared.ts'
 import { renderExplanation, renderExplanationMarkdown } from '../../src/cli/views/explanation.ts'
 import { renderContainment, renderCut, renderIncident, renderTimeline } from '../../src/cli/views/incident.ts'
@@ -371,6 +372,13 @@ const whoCanReport: WhoCanView = {
     },
   ],
 }
+const recorded = { activityId: 'idid', type: 'T', at: 'noon', by: ['alice'], recorded: 'executed' } as const
+const decided = (outcome: 'executed' | 'denied' | 'waits' | 'unknown') => ({
+  outcome,
+  reason: 'no',
+  policies: [],
+  needed: { sets: [['bob']] },
+})
 const VIEWS: readonly View[] = [
   { name: 'approve: an activity', given: activity, render: (one) => renderActivity(one, style, NOW), laysOut: true },
   {
@@ -533,6 +541,29 @@ const VIEWS: readonly View[] = [
       ],
     } as const,
     render: (report) => renderCompared(report, style),
+  },
+  {
+    name: 'policy backtest',
+    given: {
+      ...{ since: '2026', activities: 3, isCut: true, definitions: 'next' },
+      rows: [
+        { ...recorded, before: decided('executed'), after: decided('denied') },
+        { ...recorded, before: decided('denied'), after: decided('waits') },
+        { ...recorded, before: decided('denied'), after: { ...decided('executed'), policies: ['open'] } },
+        { ...recorded, before: decided('unknown'), after: decided('denied') },
+      ],
+    } as const,
+    render: (report) => renderBacktest(report, style),
+    not: ['outcome', 'recorded'],
+  },
+  {
+    name: 'policy usage',
+    given: {
+      ...{ since: '2026', activities: 3, isCut: false, counted: 1, changed: 1, unknown: 1 },
+      policies: [{ policy: 'ops', effect: 'allow', tookPart: 2, decisive: 1, last: recorded }],
+    } as const,
+    render: (report) => renderUsage(report, style),
+    not: ['activityId'],
   },
   {
     name: 'who-can',

@@ -1,5 +1,4 @@
-import type { Settings } from '../../config/index.ts'
-import { type CommandRow, valueOptions } from '../command.ts'
+import { apiName, type CommandRow, valueOptions } from '../command.ts'
 import {
   askAgain,
   comparedPlans,
@@ -17,8 +16,6 @@ import { sendCommands } from './send-rows.ts'
 import { serviceCommands } from './service-rows.ts'
 
 const folder = { folder: 'folder of definitions (default: the current folder)' }
-/** The API in words, before anything is known of it. */
-const apiName = ({ baseUrl }: Settings) => baseUrl ?? 'the embedded service'
 
 const loadWatch = async () => import('./watch.ts')
 

@@ -7,7 +7,7 @@ import { findActivity, type Place, reader, readFactors, reviewActivity } from '.
 import { readPlan } from '../../plan/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { Actual } from '../../resources/index.ts'
-import { policyFactsOf } from '../../sending/index.ts'
+import { factsOfActivity } from '../../scenarios/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
@@ -62,7 +62,7 @@ export async function viewForVoter(
 ): Promise<ActivityView> {
   const nowMs = place.now()
   const mfa = await readFactors(client, activity, actual)
-  const facts = policyFactsOf(activity, actual)
+  const facts = factsOfActivity(activity, actual)
   const rotation = await known.rotations.find(activity.id)
   const given = { plans: known.plans, rotation, actual, nowMs, baseUrl: place.baseUrl, mfa, facts }
   const reviewed = reviewActivity(activity, given)

@@ -1,10 +1,15 @@
-import { type CommandRow, type OptionRow, valueOptions } from '../../command.ts'
+import { apiName, type CommandRow, type OptionRow, valueOptions } from '../../command.ts'
 
 const request: readonly OptionRow[] = [
   ...valueOptions,
   { flags: '--request <file>', meaning: 'what is asked for: a YAML file like a scenario without `expect`' },
   { flags: '--live', meaning: 'decide by the policies of the live organization instead of definitions' },
 ]
+
+const since: OptionRow = {
+  flags: '--since <duration>',
+  meaning: 'how far back activities are read, such as 30d or 12h (default: 90d), at most the newest 20,000',
+}
 
 /** Options of both formatters. */
 export const formatting: readonly OptionRow[] = [
@@ -105,6 +110,57 @@ export const policyCommands: readonly CommandRow[] = [
       seeAlso: ['policy test', 'policy explain', 'who-can'],
     },
     load: async () => (await import('./compare.ts')).compare,
+  },
+  {
+    name: 'policy backtest',
+    summary: 'decide recorded activities again as definitions would: what would be denied, allowed or wait',
+    args: '[definitions]',
+    argMeanings: { definitions: 'folder of definitions (default: the current folder)' },
+    options: [
+      ...valueOptions,
+      since,
+      {
+        flags: '--expect <relation>',
+        meaning: 'fail unless all come out `equal`; or else none is newly executed: `narrower`, or refused: `wider`',
+      },
+    ],
+    example: 'quorate policy backtest definitions/acme --since 90d --expect wider',
+    help: {
+      description:
+        'Plays the votes of each activity of the live organization again, in their order, by the policies, tags and people that live and by those that the definitions would make of them. What is not known, such as whose vote it was that is gone, is said. Submits nothing; a key that may read suffices.',
+      examples: [['quorate policy backtest definitions/acme --json', 'each activity with both decisions']],
+      exits: ['partial'],
+      seeAlso: ['policy usage', 'policy compare', 'plan'],
+    },
+    opening: ([where = '.'], settings) => `Deciding the activities of ${apiName(settings)} again by ${where} …`,
+    load: async () => (await import('./backtest.ts')).backtest,
+  },
+  {
+    name: 'policy usage',
+    summary: 'say for each live policy when an activity last hung on it, and propose what could go',
+    options: [
+      ...valueOptions,
+      since,
+      {
+        flags: '--propose <folder>',
+        meaning: 'print a patch of these definitions that takes away what no activity needed; writes nothing',
+      },
+    ],
+    example: 'quorate policy usage --since 180d',
+    help: {
+      description:
+        'Decides each recorded activity again with and without each policy that took part in it. A policy is decisive where the activity would have come out otherwise without it. With `--propose` ALLOW policies that nothing hung on are left out, and others kept to the kinds of activities that they were needed for; what is left decides every recorded activity as before, which is tried. Submits nothing.',
+      examples: [
+        [
+          'quorate policy usage --propose definitions/acme > less.patch',
+          'to read, and then `git apply -p0 less.patch`',
+        ],
+      ],
+      exits: ['partial'],
+      seeAlso: ['policy backtest', 'policy lint', 'who-can'],
+    },
+    opening: (_, settings) => `Reading the activities of ${apiName(settings)} …`,
+    load: async () => (await import('./usage.ts')).usage,
   },
   {
     name: 'policy fmt',
