@@ -107,6 +107,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
     'look-alikes',
     'encoding',
   ],
+  evidence: ['analysis', 'scenarios', 'live', 'resources', 'stamp', 'protocol', 'encoding'],
   incident: ['operations', 'activities', 'analysis', 'live', 'plan', 'resources', 'client', 'protocol'],
   lsp: ['definitions', 'policy', 'resources', 'diagnostics'],
   // The service: answers.

@@ -126,7 +126,7 @@ class Search {
       if (isSupposed && value !== MISSING) this.#supposed++
       const truths = ready.map((one) => one.judge(this.#context as unknown as PolicyContext))
       const key = truths.join()
-      // PartValues that no clause tells apart are one, unless a clause compares the part with others.
+      // Values that no clause tells apart are one, unless a clause compares the part with others.
       if (isPossible(this.#context) && (!seen.has(key) || ready.length < readers.length || isLinked(part))) {
         seen.add(key)
         for (const [index, one] of ready.entries()) this.#values.set(one, truths[index]!)
@@ -264,7 +264,7 @@ function callIn({ eth }: Raw): Raw {
   return ((eth as Raw | undefined)?.['tx'] ?? {}) as Raw
 }
 
-/** PartValues of a linked part beside what is chosen already. */
+/** Values of a linked part beside what is chosen already. */
 function fitting(part: RequestPart, values: readonly unknown[], context: Raw): readonly unknown[] {
   if (!isLinked(part)) return values
   const { data, function_signature: selector } = callIn(context)

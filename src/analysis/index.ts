@@ -25,6 +25,12 @@ export {
 export { planWithForecast } from './plan-best.ts'
 export { POWERS, type PowerName } from './power-table.ts'
 export { lineWith, type PowerLine, type PowerRow, powersOf, waysOf } from './powers.ts'
-export { type RecordedDecision, type RecordedOutcome, thingsAfter } from './recorded.ts'
+export {
+  createRecordedJudge,
+  type RecordedDecision,
+  type RecordedOutcome,
+  recordedOutcome,
+  thingsAfter,
+} from './recorded.ts'
 export { type Review, reviewOf, type Standing } from './review.ts'
 export type { Play } from './witness.ts'

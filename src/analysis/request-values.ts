@@ -1,5 +1,5 @@
 /**
- * PartValues of a part of a request that clauses can tell apart: the literals that it is compared with and their neighbours, another one,
+ * Values of a part of a request that clauses can tell apart: the literals that it is compared with and their neighbours, another one,
  * and none at all where a request may leave it out. Clauses that compare with literals alone are the same for any other value as for
  * one of these.
  */
@@ -26,7 +26,7 @@ const MOST_VALUES = 3000
 /** Of so many values of an element lists are made. */
 const MOST_ELEMENTS = 40
 
-/** PartValues of a part, those of a request that is likely first. */
+/** Values of a part, those of a request that is likely first. */
 export function valuesOfPart(
   { path, type }: RequestPart,
   compared: Compared,

@@ -1,24 +1,38 @@
 import type { QueryClient, SubmitClient } from '../client/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { makeBody, shortCode } from '../plan/index.ts'
-import { activities, fromTimestamp, type Wire } from '../protocol/index.ts'
+import { type ActivityType, activities, fromTimestamp, type Wire } from '../protocol/index.ts'
 import type { Actual } from '../resources/index.ts'
 
-const WAITING = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
+const STATUSES = {
+  waiting: ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'],
+  completed: ['ACTIVITY_STATUS_COMPLETED'],
+} as const
 const PAGE = 100
 
-/** Lists activities, newest first, page by page, at most `limit`, submitted at `sinceMs` or later. @default however old */
+/** Which activities are listed. */
+export interface ActivityFilter {
+  readonly limit: number
+  /** @default every status */
+  readonly which?: 'waiting' | 'completed'
+  /** @default every type */
+  readonly types?: readonly ActivityType[]
+  /** Submitted then or later. @default however old */
+  readonly sinceMs?: number
+}
+
+/** Lists activities, newest first, page by page. */
 export async function listActivities(
   client: QueryClient,
-  { waiting, limit, sinceMs = 0 }: { readonly waiting: boolean; readonly limit: number; readonly sinceMs?: number },
+  { limit, which, types = [], sinceMs = 0 }: ActivityFilter,
 ): Promise<readonly Wire.Activity[]> {
   const found: Wire.Activity[] = []
   const isWanted = ({ createdAt }: Wire.Activity) => fromTimestamp(createdAt) >= sinceMs
   while (found.length < limit) {
     const last = found.at(-1)
     const { activities: page } = await client.query('list_activities', {
-      filterByStatus: waiting ? [...WAITING] : [],
-      filterByType: [],
+      filterByStatus: which === undefined ? [] : [...STATUSES[which]],
+      filterByType: [...types],
       paginationOptions: { limit: String(Math.min(PAGE, limit - found.length)), ...(last ? { before: last.id } : {}) },
     })
     found.push(...page)
@@ -32,7 +46,10 @@ export async function findActivity(client: QueryClient, named: string): Promise<
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(named)) {
     return (await client.query('get_activity', { activityId: named.toLowerCase() })).activity
   }
-  const all = await listActivities(client, { waiting: !named.startsWith('sha256:'), limit: 10_000 })
+  const all = await listActivities(client, {
+    ...(named.startsWith('sha256:') ? {} : { which: 'waiting' }),
+    limit: 10_000,
+  })
   const matches = all.filter(
     ({ fingerprint }) => fingerprint === named || shortCode(fingerprint) === named.toLowerCase(),
   )

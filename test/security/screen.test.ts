@@ -12,6 +12,7 @@ import { line, toTerminal } from '../../src/cli/screen.ts'
 import { renderActivity, renderActivityLine, renderApproval } from '../../src/cli/views/activity.ts'
 import { renderBacktest, renderUsage } from '../../src/cli/views/backtest.ts'
 import { renderCompared } from '../../src/cli/views/compared.ts'
+import { renderVerified } from '../../src/cli/views/evidence.ts'
 import { renderExplanation, renderExplanationMarkdown } from '../../src/cli/views/explanation.ts'
 import { renderContainment, renderCut, renderIncident, renderTimeline } from '../../src/cli/views/incident.ts'
 import { renderLanes } from '../../src/cli/views/lanes.ts'
@@ -541,6 +542,19 @@ const VIEWS: readonly View[] = [
       ],
     } as const,
     render: (report) => renderCompared(report, style),
+  },
+  {
+    name: 'evidence verify',
+    given: {
+      collector: '02ab',
+      checks: [
+        { what: 'request', verdict: 'holds', said: 'yes' },
+        { what: 'key', verdict: 'broken', said: 'no' },
+        { what: 'decision', verdict: 'unknown', said: 'why' },
+      ],
+    } as const,
+    render: (one) => renderVerified(one, style),
+    not: ['verdict'],
   },
   {
     name: 'policy backtest',

@@ -14,7 +14,7 @@ export async function activities(input: CommandInput): Promise<ExitCode> {
   const place = await findPlace(input)
   const client = reader(place)
   const found = await listActivities(client, {
-    waiting: options['waiting'] === true,
+    ...(options['waiting'] === true ? { which: 'waiting' } : {}),
     limit: readLimit(options['limit']),
   })
   // What waits is approved by what is read here: then names that look like others must be told from them.

@@ -17,7 +17,7 @@ export async function approvals(input: CommandInput): Promise<ExitCode> {
   const known = await findKnown(input)
   const place = await findPlace(input)
   const client = reader(place)
-  const waiting = await listActivities(client, { waiting: true, limit: MOST })
+  const waiting = await listActivities(client, { which: 'waiting', limit: MOST })
   const views: ActivityView[] = []
   if (waiting.length > 0) {
     const actual = await readActual(client)

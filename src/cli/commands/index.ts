@@ -479,6 +479,35 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./activities.ts')).activities,
   },
   {
+    name: 'evidence',
+    summary: 'write what decided an activity into a file that can be checked without access to the organization',
+    args: '<activity>',
+    argMeanings: { activity: 'id or fingerprint of an activity, or the short code of a waiting one' },
+    options: [{ flags: '--out <file>', meaning: 'write it there instead of printing it' }],
+    example: 'quorate evidence 018c1f6a-7f3a-7c21-9d52-aa51d4a1c9d0 --out payment.json',
+    help: {
+      description:
+        'Holds the bytes that were submitted, every vote with its stamp, the people, policies and wallets that decided, and what the service says that each policy made of it, signed with the key in use. It holds no result and no private key. Submits nothing; a key that may read suffices.',
+      seeAlso: ['evidence verify', 'review', 'policy explain'],
+    },
+    load: async () => (await import('./evidence.ts')).evidence,
+  },
+  {
+    name: 'evidence verify',
+    summary: 'check evidence again, without asking anybody: stamps, votes, and the decision',
+    args: '<file>',
+    argMeanings: { file: 'what `quorate evidence` has written' },
+    options: [{ flags: '--collector <public-key>', meaning: 'the key that must have signed it; with none, any' }],
+    example: 'quorate evidence verify payment.json --collector 02ab…',
+    help: {
+      description:
+        'Says what holds, what is broken, and what the file cannot tell: of what was submitted, of each signature and whose key made it, and whether the policies decide as it is recorded. The people and policies are as their collector has signed them, so that key is what has to be known from elsewhere. It fails with 1 where anything is broken, and exits with 6 where something cannot be told.',
+      exits: ['partial'],
+      seeAlso: ['evidence'],
+    },
+    load: async () => (await import('./evidence.ts')).verify,
+  },
+  {
     name: 'approvals',
     summary: 'list what waits for the vote of the key in use, oldest first',
     options: [{ flags: '--all', meaning: 'also what you have approved, and what waits for others' }, comparedPlans],

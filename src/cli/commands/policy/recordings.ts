@@ -17,7 +17,7 @@ export async function readRecordings(
   const nowMs = place.now()
   const { since = DEFAULT_SINCE } = options
   const sinceMs = nowMs - parseDuration(String(since), '--since')
-  const found = await listActivities(reader(place), { waiting: false, limit: MOST_ACTIVITIES, sinceMs })
+  const found = await listActivities(reader(place), { limit: MOST_ACTIVITIES, sinceMs })
   return {
     recordings: {
       activities: found,

@@ -1,0 +1,191 @@
+/** What decided an activity, checked again without the service; and every part of it tampered with. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { type SignedEvidence, textOf, verifyEvidence } from '../../src/evidence/index.ts'
+import type { Wire } from '../../src/protocol/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
+import { environmentOf, quorateShared, testFolder } from '../cli/harness.ts'
+import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
+import { createPasskey } from '../service/passkey.ts'
+import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+
+let service: TestService
+let env: Readonly<Record<string, string>>
+/** Signed by alice and, with a passkey, by bob. */
+let signature: Wire.Activity
+let rejected: Wire.Activity
+const atEnd: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  service = await startTestService()
+  const { root } = service
+  const alice = await createTestUser(service, 'alice')
+  const bob = await createTestUser(service, 'bob')
+  const passkey = createPasskey()
+  const authenticators = [passkey.register()]
+  await root.submit('ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', { userId: bob.userId, authenticators })
+  const { accounts } = await makeWallet(root, ETHEREUM)
+  await root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+    policyName: 'two sign',
+    effect: 'EFFECT_ALLOW',
+    consensus: `approvers.any(u, u.id == '${alice.userId}') && approvers.any(u, u.id == '${bob.userId}')`,
+    condition: `activity.action == 'SIGN' && wallet_account.address == '${accounts[0]!.address}'`,
+    notes: '',
+  })
+  const ask = (digit: string) =>
+    alice.client.submit('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', {
+      signWith: accounts[0]!.address,
+      payload: digit.repeat(64),
+      encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
+      hashFunction: 'HASH_FUNCTION_NO_OP',
+    })
+  const first = await ask('1')
+  const { path, text } = service.body('ACTIVITY_TYPE_APPROVE_ACTIVITY', { fingerprint: first.fingerprint })
+  const answer = await root.raw(path, text, { 'x-stamp': '', 'x-stamp-webauthn': passkey.stamp(text) })
+  signature = answer.body['activity'] as never
+  expect(signature.status, answer.text).toBe('ACTIVITY_STATUS_COMPLETED')
+  rejected = await bob.client.reject((await ask('2')).fingerprint)
+  env = environmentOf(
+    service,
+    testFolder((end) => atEnd.push(end)),
+    root.privateKey,
+  )
+})
+afterAll(async () => {
+  await service.close()
+  for (const end of atEnd) await end()
+})
+
+async function collect(id: string): Promise<SignedEvidence> {
+  const { exit, stdout, stderr } = await quorateShared(['evidence', id], { env })
+  expect(exit, stderr).toBe(0)
+  return JSON.parse(stdout)
+}
+
+const verdicts = (signed: SignedEvidence) => verifyEvidence(signed).checks.map(({ what, verdict }) => [what, verdict])
+const isBroken = (signed: SignedEvidence) => verifyEvidence(signed).checks.some(({ verdict }) => verdict === 'broken')
+const holds = (signed: SignedEvidence) => verifyEvidence(signed).checks.every(({ verdict }) => verdict === 'holds')
+
+test('evidence: submission, approval by a passkey and the decision hold; of a rejection too; it says whose key signed it', async () => {
+  const signed = await collect(signature.id)
+  expect(verdicts(signed)).toEqual([
+    ['bundle', 'holds'],
+    ['request', 'holds'],
+    ['submission by alice', 'holds'],
+    ['key of alice', 'holds'],
+    ['approval by bob', 'holds'],
+    ['key of bob', 'holds'],
+    ['decision', 'holds'],
+  ])
+  expect(verifyEvidence(signed).collector).toBe(service.root.publicKey)
+  expect(verdicts(await collect(rejected.id))).toContainEqual(['rejection by bob', 'holds'])
+  expect(JSON.stringify(signed)).not.toContain(signature.result.signRawPayloadResult!.r)
+})
+
+test('evidence: what creates users and policies is decided by the state without them; a later change makes the decision unknown', async () => {
+  const { activities } = await service.root.query('list_activities', { paginationOptions: { limit: '100' } })
+  const users = activities.filter(({ type }) => type === 'ACTIVITY_TYPE_CREATE_USERS_V3')
+  const made = await collect(activities.find(({ type }) => type === 'ACTIVITY_TYPE_CREATE_POLICY_V3')!.id)
+  expect(verdicts(made).at(-1)).toEqual(['decision', 'holds'])
+  expect(made.evidence.state.map(({ kind }) => kind)).not.toContain('policy')
+  const { checks } = verifyEvidence(await collect(users[0]!.id))
+  expect(checks.at(-1)).toMatchObject({ what: 'decision', verdict: 'unknown' })
+  expect(checks.at(-1)!.said).toMatch(/^ACTIVITY_TYPE_\w+ \S+ has changed since what decides.*decides it alike$/)
+})
+
+/** Every leaf of a value: its path, and something else of the same sort. */
+function leaves(
+  value: unknown,
+  path: readonly (string | number)[] = [],
+): readonly (readonly [readonly (string | number)[], unknown])[] {
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([key, one]) =>
+      leaves(one, [...path, Array.isArray(value) ? Number(key) : key]),
+    )
+  if (typeof value === 'string')
+    return [[path, value === '' ? 'x' : `${value.slice(0, -1)}${value.at(-1) === '0' ? '1' : '0'}`]]
+  return [[path, typeof value === 'number' ? value + 1 : typeof value === 'boolean' ? !value : 'x']]
+}
+
+function withLeaf<T>(value: T, path: readonly (string | number)[], leaf: unknown): T {
+  const copy = structuredClone(value)
+  const place: unknown = path.slice(0, -1).reduce((one, key) => one[key as never], copy as never)
+  ;(place as Record<string | number, unknown>)[path.at(-1)!] = leaf
+  return copy
+}
+
+describe('evidence that was tampered with', () => {
+  test('each of its values, changed: broken, whatever it is', async () => {
+    const signed = await collect(signature.id)
+    expect(holds(signed)).toBe(true)
+    const all = leaves(signed)
+    expect(all.length).toBeGreaterThan(100)
+    for (const [path, leaf] of all) expect([path, isBroken(withLeaf(signed, path, leaf))]).toEqual([path, true])
+  })
+
+  test('and signed anew by whoever changed it: the activity and its votes are broken or unknown all the same', async () => {
+    const signed = await collect(signature.id)
+    const stranger = generateP256KeyPair()
+    const stamper = createApiKeyStamper({ privateKey: new Secret(stranger.privateKey) })
+    const again = async (evidence: SignedEvidence['evidence']) => ({
+      evidence,
+      signature: (await stamper.stamp(textOf(evidence))).value,
+    })
+    expect(holds(await again(signed.evidence))).toBe(true)
+    expect(verifyEvidence(await again(signed.evidence), { collector: service.root.publicKey }).checks[0]).toMatchObject(
+      {
+        what: 'bundle',
+        verdict: 'broken',
+      },
+    )
+    // When and under which ids it was recorded nobody has signed.
+    const free = /^(createdAt|updatedAt|failure|votes\.\d+\.(id|createdAt))\b/
+    for (const [path, leaf] of leaves(signed.evidence.activity)) {
+      if (free.test(path.join('.')) || path[0] === 'id') continue
+      const evidence = { ...signed.evidence, activity: withLeaf(signed.evidence.activity, path, leaf) }
+      expect([path, holds(await again(evidence))]).toEqual([path, false])
+    }
+    // Policies that would not have let it through.
+    const state = signed.evidence.state.map((one) =>
+      one.kind === 'policy' ? { ...one, fields: { ...one.fields, consensus: 'approvers.count() >= 3' } } : one,
+    )
+    expect(isBroken(await again({ ...signed.evidence, state }))).toBe(true)
+  })
+
+  test('what is no evidence is said to be none', async () => {
+    const file = join(testFolder(), 'a.json')
+    for (const [text, why] of [
+      ['{', 'it is not JSON'],
+      ['{}', 'expected the format quorate.evidence/1'],
+      ['{"evidence":{"format":"quorate.evidence/1"}}', 'it has no signature'],
+    ] as const) {
+      writeFileSync(file, text)
+      const { exit, stderr } = await quorateShared(['evidence', 'verify', file])
+      expect([exit, stderr]).toEqual([1, expect.stringContaining(why)])
+    }
+    writeFileSync(file, '{"evidence":{"format":"quorate.evidence/1"},"signature":"x"}')
+    const { exit, stdout } = await quorateShared(['evidence', 'verify', file])
+    expect([exit, stdout]).toEqual([1, expect.stringContaining('This evidence is broken.')])
+  })
+})
+
+test('quorate evidence --out, verify: a file that is checked without settings, and exits that say what came of it', async () => {
+  const file = join(testFolder(), 'payment.json')
+  const written = await quorateShared(['evidence', signature.id, '--out', file], { env })
+  expect(written.exit, written.stderr).toBe(0)
+  const verified = await quorateShared(['evidence', 'verify', file, '--collector', service.root.publicKey])
+  expect(verified.exit, verified.stdout).toBe(0)
+  expect(verified.stdout).toContain('  holds    decision: allowed by these votes under these policies, by two sign\n')
+  expect(verified.stdout).toContain(
+    `All of it holds.\nPeople and policies are as the key ${service.root.publicKey} has signed them.\n`,
+  )
+  writeFileSync(file, readFileSync(file, 'utf8').replace('two sign', 'one sign'))
+  const broken = await quorateShared(['evidence', 'verify', file, '--json'])
+  expect(broken.exit).toBe(1)
+  expect(JSON.parse(broken.stdout).checks[0]).toMatchObject({ what: 'bundle', verdict: 'broken' })
+  const other = await quorateShared(['evidence', 'verify', file, '--collector', '02ab'])
+  expect(other.exit).toBe(1)
+})
