@@ -1,7 +1,7 @@
-import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { directImports } from './direct-imports.ts'
+import { lazyImports } from './lazy-imports.ts'
 import { precompile } from './precompile.ts'
 
 /** What is loaded by its path, from beside the file that loads it: each keeps its own name, in the same folder. */
@@ -43,25 +43,6 @@ const packages: Plugin = {
   },
 }
 
-/**
- * Modules of Node.js are asked for as CommonJS would: to import one as a module loads all that it exports, for `node:crypto` a
- * hundred files more.
- */
-const builtins: Plugin = {
-  name: 'builtins',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^[^.]/ }, ({ path, kind }) => {
-      if (!isBuiltin(path)) return undefined
-      // What is loaded only when it is needed is loaded as a module, with its exports by name.
-      if (kind === 'dynamic-import') return { path, external: true }
-      return { path: `node:${path.replace('node:', '')}`, namespace: 'builtin' }
-    })
-    onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule('${path}')`,
-    }))
-  },
-}
-
 /** Writes programs, given by their paths in the repository, into a folder as few files, with the packages that all need. */
 export async function bundle(entryPoints: readonly string[], folder: string): Promise<void> {
   await build({
@@ -72,7 +53,7 @@ export async function bundle(entryPoints: readonly string[], folder: string): Pr
     outdir: folder,
     bundle: true,
     splitting: true,
-    plugins: [builtins, packages, precompile, directImports],
+    plugins: [lazyImports(BUNDLED), packages, precompile, directImports],
     platform: 'node',
     format: 'esm',
     target: 'node22',

@@ -61,7 +61,7 @@ function readIndex(path: string): ReadonlyMap<string, Home> {
 }
 
 /** The names between the braces of an import or export, without types. */
-function valuesOf(names: string): readonly { readonly name: string; readonly as: string }[] {
+export function valuesOf(names: string): readonly { readonly name: string; readonly as: string }[] {
   return names
     .split(',')
     .map((one) => one.trim())

@@ -61,10 +61,17 @@ export const spark =
   ({ bytes }) =>
     encodeBech32(prefix, concatBytes(Uint8Array.of(0x0a, bytes.length), bytes), 'bech32m')
 
+/** Getters, so that what writes no address of Bitcoin does not load what knows them. */
 export const BITCOIN_NETWORKS = {
-  mainnet: NETWORK,
-  testnet: TEST_NETWORK,
-  regtest: { ...TEST_NETWORK, bech32: 'bcrt' },
+  get mainnet() {
+    return NETWORK
+  },
+  get testnet() {
+    return TEST_NETWORK
+  },
+  get regtest() {
+    return { ...TEST_NETWORK, bech32: 'bcrt' }
+  },
 }
 export type BitcoinNetwork = keyof typeof BITCOIN_NETWORKS
 

@@ -1,4 +1,5 @@
 import { Ajv2020, type CodeOptions, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { JsonSchema } from '../resources/index.ts'
 import { makeSchema } from './schema.ts'
 
 /**
@@ -17,7 +18,18 @@ export function compileSchema(code: CodeOptions = { optimize: false }): {
     strictRequired: false,
     validateSchema: false,
     meta: false,
+    inlineRefs: false,
     code,
   })
-  return { ajv, validate: ajv.compile(makeSchema()) }
+  return { ajv, validate: ajv.compile(bySection(makeSchema())) }
+}
+
+/**
+ * The same schema with a function for each section: whoever checks a file then has to make ready only what checks the sections
+ * that it has, and not one function for all.
+ */
+function bySection(schema: JsonSchema): JsonSchema {
+  const sections = schema['properties'] as Readonly<Record<string, JsonSchema>>
+  const refs = Object.keys(sections).map((key) => [key, { $ref: `#/$defs/${key}` }])
+  return { ...schema, properties: Object.fromEntries(refs), $defs: sections }
 }

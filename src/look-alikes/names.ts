@@ -89,31 +89,37 @@ function looksOf(name: string): readonly string[] {
   return other === look ? [look] : [look, other]
 }
 
-/** The prototype of each character that looks like another one, and the expression that finds such characters; read at the first use. */
-let table: { readonly prototypes: ReadonlyMap<string, string>; readonly found: RegExp } | undefined
+/** A table of the characters that look like others, with the prototype of each, and the expression that finds such characters. */
+interface Table {
+  readonly prototypes: ReadonlyMap<string, string>
+  readonly found: RegExp
+}
+
+/** Read at the first use: what all names are asked for are the few characters of ASCII, and seldom the thousands beyond. */
+let [asciiTable, table]: [Table?, Table?] = []
 
 function skeleton(text: string): string {
-  table ??= readTable()
-  const { prototypes, found } = table
+  const isAscii = /^[\0-\x7f]*$/.test(text)
+  if (isAscii) asciiTable ??= readTable(/^([^:\n]*):((?:.* )?00[0-7][0-9a-f](?: .*)?)$/gm)
+  else table ??= readTable(/^([^:\n]*):(.*)$/gm)
+  const { prototypes, found } = (isAscii ? asciiTable : table)!
   return text.replace(found, (c) => prototypes.get(c) ?? c).normalize('NFD')
 }
 
-function readTable(): NonNullable<typeof table> {
-  const prototypes = readPrototypes()
+/** Reads the lines that an expression finds in the data: the prototype, and the characters that look like it. */
+function readTable(lines: RegExp): Table {
+  const prototypes = readPrototypes(lines)
   const ascii = [...prototypes.keys()].filter((c) => c < '\u0080').map((c) => `\\u{${c.codePointAt(0)!.toString(16)}}`)
   return { prototypes, found: new RegExp(`[${ascii.join('')}]|[^\\0-\\x7f]`, 'gu') }
 }
 
-function readPrototypes(): ReadonlyMap<string, string> {
+function readPrototypes(lines: RegExp): ReadonlyMap<string, string> {
   const characters = (codes: string) => codes.split(' ').map((code) => String.fromCodePoint(Number.parseInt(code, 16)))
   return new Map(
-    CONFUSABLES.trim()
-      .split('\n')
-      .flatMap((line) => {
-        const [prototype = '', sources = ''] = line.split(':')
-        // Blanks count for nothing on either side.
-        const text = characters(prototype).join('').replaceAll(' ', '')
-        return characters(sources).map((source): [string, string] => [source, text])
-      }),
+    [...CONFUSABLES.matchAll(lines)].flatMap(([, prototype = '', sources = '']) => {
+      // Blanks count for nothing on either side.
+      const text = characters(prototype).join('').replaceAll(' ', '')
+      return characters(sources).map((source): [string, string] => [source, text])
+    }),
   )
 }

@@ -10,7 +10,7 @@ import * as wire from './wire/api-key.ts'
 export const API_KEY_CURVES = {
   P256: { digits: 66, isValid: isPointOf('prime256v1') },
   SECP256K1: { digits: 66, isValid: isPointOf('secp256k1') },
-  ED25519: { digits: 64, isValid: ed25519.utils.isValidPublicKey },
+  ED25519: { digits: 64, isValid: (publicKey: Uint8Array) => ed25519.utils.isValidPublicKey(publicKey) },
 } as const
 /** The platform's own look: an organization has hundreds of keys, and finding a point takes a square root. */
 function isPointOf(curve: string): (publicKey: Uint8Array) => boolean {

@@ -1,11 +1,12 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { oldNode } from '../../src/cli/old-node.ts'
 import { READY_TEXTS, TEXTS } from '../../src/cli/ready-text.ts'
 import { builtMain } from '../built.ts'
-import { quorateShared } from '../cli/harness.ts'
+import { quorateShared, testFolder, writeFiles } from '../cli/harness.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -63,6 +64,21 @@ describe('build', () => {
     for (const one of ['@temporalio', 'function createClient(', 'function createPlanStore(', 'function planFolder(']) {
       expect(loaded, one).not.toContain(one)
     }
+  })
+
+  test('what a file imports by name is loaded when it is used: validate loads no process, no socket and no thread', () => {
+    const folder = testFolder()
+    const defs = writeFiles(join(folder, 'defs'), {
+      'a.yaml': 'organization: acme\nid: 7c244a54-083f-4745-98d0-7111fa0c8852\ntags: { one: {} }\n',
+    })
+    const told = join(folder, 'tell.cjs')
+    writeFileSync(told, "process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))")
+    const args = ['--require', told, builtMain(), 'validate', defs]
+    const said = execFileSync(process.execPath, args, { env: { PATH: process.env['PATH'], HOME: folder } }).toString()
+    expect(said).toContain('is valid: 1 resource\n')
+    const loaded = said.match(/(?<=^NativeModule )[a-z_/0-9]+$/gm)!
+    expect(loaded).toContain('fs')
+    for (const one of ['child_process', 'dgram', 'http', 'worker_threads', 'zlib']) expect(loaded).not.toContain(one)
   })
 
   test('an older Node.js is told which one is needed, before it reads anything that it may not know', () => {

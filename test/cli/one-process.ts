@@ -29,12 +29,13 @@ const alive = () => process.getActiveResourcesInfo().toSorted().join()
 let idle: string | undefined
 
 async function run({ args, env, cwd }: Line): Promise<object> {
+  const [stdout, stderr] = [keep(process.stdout), keep(process.stderr)]
+  // What is open of itself, its streams among it, which are opened when something first asks for them.
   idle ??= alive()
   for (const name of Object.keys(process.env)) delete process.env[name]
   Object.assign(process.env, given, env)
   process.chdir(cwd)
   process.exitCode = 0
-  const [stdout, stderr] = [keep(process.stdout), keep(process.stderr)]
   await main(args)
   while (alive() !== idle) await new Promise((resolve) => setTimeout(resolve, 5).unref())
   const { user, system } = process.cpuUsage()
