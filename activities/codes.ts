@@ -200,6 +200,11 @@ export const applyCodes = {
       'keep it in a file (QUORATE_API_KEY_FILE), and hand the new one to that with --to-file; nothing was submitted',
     exit: EXIT.refused,
   },
+  'rotate/uncommittable': {
+    summary: 'with --commit, the files that name the key cannot be committed alone on the branch that is checked out',
+    solve: 'commit or put away what is there, then rotate again, or leave --commit out; the message says what was done',
+    exit: EXIT.refused,
+  },
   'rotate/overlap': {
     summary: 'the old key was to be deleted before the overlap had passed',
     solve: 'nothing: it is tried again',

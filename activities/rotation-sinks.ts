@@ -14,6 +14,8 @@ const COMMAND_MS = 60_000
 type Replacing = (privateKey: Secret) => void
 
 interface Handing {
+  /** Whose key it is, for a command that takes many. */
+  readonly named: { readonly user: string; readonly key: string }
   readonly replacing: Replacing
   readonly tools: StoreTools
   /** Called before the key is sent to a store. */
@@ -26,7 +28,11 @@ interface Handing {
  * Hands a new key to its sink. The private key that it replaces there is given to `replacing` first, where it can be read. Done
  * again, it leaves the same. Throws `rotate/sink-failed`, and `rotate/sink-away` for what another try may mend.
  */
-export async function handTo(sink: RotationSink, key: RotationKey, { replacing, ...ofStores }: Handing): Promise<void> {
+export async function handTo(
+  sink: RotationSink,
+  key: RotationKey,
+  { replacing, named, ...ofStores }: Handing,
+): Promise<void> {
   try {
     switch (sink.kind) {
       case 'file':
@@ -34,7 +40,7 @@ export async function handTo(sink: RotationSink, key: RotationKey, { replacing, 
       case 'env-file':
         return replaceLine(sink, key, replacing)
       case 'command':
-        return await runSink(sink.command, key)
+        return await runSink(sink.command, key, named)
       case 'store':
         return await putIntoStore(sink, key.privateKey, {
           ...ofStores,
@@ -94,13 +100,29 @@ function tell(replacing: Replacing, hex: string | undefined): void {
   if (hex !== undefined) replacing(new Secret(hex.toLowerCase()))
 }
 
-/** Runs a command with the key on its stdin; what it prints is thrown away, as it may print the key. */
-async function runSink(command: string, { privateKey }: RotationKey): Promise<void> {
+/**
+ * Runs a command with the key on its stdin, and whose key it is in variables: names are no part of its text. What it prints is
+ * thrown away, as it may print the key.
+ */
+async function runSink(
+  command: string,
+  { publicKey, privateKey }: RotationKey,
+  named: Handing['named'],
+): Promise<void> {
+  const variables = {
+    QUORATE_ROTATED_USER: named.user,
+    QUORATE_ROTATED_KEY: named.key,
+    QUORATE_NEW_PUBLIC_KEY: publicKey,
+  }
+  const assigned = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`)
   await runCommand({
-    command: `{\n${command}\n} > /dev/null 2>&1`,
+    command: `export ${assigned.join(' ')}\n{\n${command}\n} > /dev/null 2>&1`,
     input: Buffer.from(`${privateKey.reveal()}\n`),
     timeoutMs: COMMAND_MS,
     expected: 'nothing',
     failed: (reason) => new Error(`the command failed: ${reason}`),
   })
 }
+
+/** One word of a shell, whatever is in it (POSIX 2.2.2). */
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`

@@ -279,6 +279,7 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
           if (isOld) keys.keepOld(rotationId, replaced)
         }
         await handTo(order.sink, key, {
+          named: { user: order.user.name, key: order.key.name },
           replacing,
           tools: opened().stores ?? { environment: {} },
           wasOffered: (await ledger.marked(rotationId, 'offered')) !== undefined,

@@ -247,6 +247,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   rates: [],
   chains: [],
   files: [],
+  difference: [],
   logger: [],
   'demo-keys': [],
   'organization-worker': [],
@@ -288,6 +289,8 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   views: ['command', 'io', 'screen', 'files', 'waiting'],
   policies: ['command', 'values', 'views'],
   given: ['command', 'values'],
+  // What a rotation of keys is told on the command line, and what it changes in definitions.
+  rotation: ['command', 'background', 'difference', 'files', 'given', 'screen'],
   planning: ['command', 'given', 'views', 'files'],
   sending: ['given', 'planning', 'background', 'views', 'command', 'looking', 'waiting', 'io', 'screen', 'files'],
   // One file a command, and the table of them.

@@ -29,6 +29,7 @@ export {
 export { type ApplyDoor, type ApplyEvent, applyFolder, applySaved } from './apply-plan.ts'
 export { type CarriedOut, type CarryOutEvent, carryOut, exitOfAll, hasWork } from './carry-out.ts'
 export { createClients, createSendClients, keyInside, rateOf, reader, submitter } from './clients.ts'
+export { assertCommittable, commitFiles, trackedOf } from './commit-files.ts'
 export { compromisedOf, markCompromised } from './compromised-keys.ts'
 export { followRun } from './follow.ts'
 export { textsFor } from './follow-things.ts'
@@ -52,7 +53,7 @@ export {
   saveLock,
 } from './plan-folder.ts'
 export { type PowerReason, readReasons } from './reasons.ts'
-export { isRenewed, type RenewedFile, renewDefinitions } from './renew-definitions.ts'
+export { findRenewable, isRenewed, type Renewed, type RenewedFile, renewDefinitions } from './renew-definitions.ts'
 export {
   type Deviation,
   type Explained,
@@ -68,6 +69,14 @@ export {
   type RotationRequest,
   rotationThatMade,
 } from './rotate.ts'
+export {
+  type DueKey,
+  type LeftKey,
+  orderRotations,
+  type ReportedRotation,
+  type RotationOfMany,
+  rotationsSince,
+} from './rotate-all.ts'
 export { APPLY, BATCH, foreignEndOf, ROTATION, SEND } from './run-end.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'

@@ -20,6 +20,7 @@ import { renderInForce } from '../../src/cli/views/operator.ts'
 import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
 import { createProgressView, renderNews, renderResult, renderWaiting } from '../../src/cli/views/progress.ts'
 import { renderRotation, renderRotationOrder } from '../../src/cli/views/rotation.ts'
+import { renderOrders, renderRotationsReport } from '../../src/cli/views/rotation-of-many.ts'
 import { renderListedSend, renderNext, renderOrder, renderSend } from '../../src/cli/views/send.ts'
 import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
@@ -455,6 +456,38 @@ const VIEWS: readonly View[] = [
     },
     render: (one) => renderRotation(one, style, NOW),
     not: ['state', 'since'],
+  },
+  {
+    name: 'rotate key --all: what is due, and what is left',
+    given: {
+      orders: [{ user: { name: 'ci-bot' }, key: { name: 'deploy' }, sink: { kind: 'file', path: '/home/ci/ci.key' } }],
+      left: [{ user: { name: 'ann' }, key: { name: 'laptop' }, why: 'expires' }],
+    },
+    render: (one) => renderOrders(one, style),
+    not: ['kind', 'why'],
+  },
+  {
+    name: 'rotate key --all: the report',
+    given: {
+      rotations: [
+        {
+          state: 'overlap',
+          user: 'ci-bot',
+          key: 'deploy',
+          old: { id: 'a' },
+          new: { id: 'b' },
+          activities: { create: 'c' },
+          startedAt: 'then',
+          handedAt: 'then',
+          deletesAt: 'later',
+          error: { message: 'no' },
+        },
+      ],
+      left: [],
+      notBegun: [{ user: 'ci-bot', key: 'other', why: 'one at a time' }],
+    },
+    render: (one) => renderRotationsReport(one, style),
+    not: ['state', 'why'],
   },
   {
     name: 'sends: one of a list',

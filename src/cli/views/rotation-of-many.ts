@@ -1,0 +1,84 @@
+/** Rotations of many keys for people; programs get the same as JSON. */
+import { type RotationOrder, sinkInWords } from '../../../activities/index.ts'
+import type { LeftKey, ReportedRotation, RotationOfMany } from '../../operations/index.ts'
+import type { Style } from '../io.ts'
+import { view } from '../screen.ts'
+
+/** A key that is due, and was not begun by this command. */
+export interface NotBegun {
+  /** Names. */
+  readonly user: string
+  readonly key: string
+  readonly keyId: string
+  readonly why: 'one at a time' | 'another one failed'
+}
+
+/** What will be done, before it is. */
+export const renderOrders = view(({ orders, left }: RotationOfMany, style: Style): string => {
+  const rows = orders.map((order) => `  ${keyOf(order)}  ${style.dim(sinkInWords(order.sink))}\n`)
+  const head = orders.length === 1 ? '1 API key is due:\n' : `${orders.length} API keys are due:\n`
+  return (orders.length === 0 ? 'No API key is due.\n' : head + rows.join('')) + renderLeft(left, style)
+})
+
+const keyOf = ({ user, key }: Pick<RotationOrder, 'user' | 'key'>) => `${key.name} of ${user.name}`
+
+const WHY_LEFT: Readonly<Record<LeftKey['why'], string>> = {
+  expires: 'it expires by itself',
+  'other curve': 'it is no P-256 key: register another one of its curve by definitions',
+  'in use': 'this command works with it: `quorate rotate key --to-file` with its own file',
+  'left out': 'left out',
+}
+
+function renderLeft(left: readonly LeftKey[], style: Style): string {
+  return left.map((one) => style.warning(`  not rotated: ${keyOf(one)}: ${WHY_LEFT[one.why]}\n`)).join('')
+}
+
+const WHY_NOT_BEGUN: Readonly<Record<NotBegun['why'], string>> = {
+  'one at a time': 'another key of the user is being rotated; give the command again when that is over',
+  'another one failed':
+    'another one failed; mend that, or leave its user out with --except, and give the command again',
+}
+
+/** Old and new ids, activities and times. */
+export const renderRotationsReport = view(
+  (
+    {
+      rotations,
+      left,
+      notBegun,
+    }: Pick<RotationOfMany, 'left'> & {
+      readonly rotations: readonly ReportedRotation[]
+      readonly notBegun: readonly NotBegun[]
+    },
+    style: Style,
+  ): string => {
+    const rows = rotations.map((one) => {
+      const { state, key, user, old, waiting, activities, startedAt, handedAt, deletedAt, error } = one
+      const colour = state === 'done' ? 'good' : state === 'failed' || state === 'partial' ? 'error' : 'warning'
+      const times = [
+        ['begun', startedAt],
+        ['handed over', handedAt],
+        [
+          state === 'overlap' ? 'to be deleted' : 'deleted',
+          deletedAt ?? (state === 'overlap' ? one.deletesAt : undefined),
+        ],
+      ]
+      const facts = [
+        ['old key', old.id],
+        ['new key', one.new?.id],
+        ...Object.entries(activities).map(([part, id]) => [`activity ${part}`, id]),
+        ...times,
+        ['error', error?.message],
+      ]
+      const shown = facts.filter(([, text]) => text !== undefined && text !== '')
+      return [
+        `${style[colour](waiting ? `waiting (${state})` : state)}  ${key} of ${user}\n`,
+        ...shown.map(([name, text]) => `  ${style.dim(name!.padEnd(15))} ${text}\n`),
+      ].join('')
+    })
+    const later = notBegun.map(({ key, user, why }) =>
+      style.warning(`not begun  ${key} of ${user}: ${WHY_NOT_BEGUN[why]}\n`),
+    )
+    return rows.join('') + later.join('') + renderLeft(left, style)
+  },
+)

@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { RotationProgress } from '../../activities/index.ts'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { createTestUser } from '../service/harness.ts'
+import { quorateShared, readAll } from './harness.ts'
+import { scene } from './scene.ts'
+
+interface Report {
+  readonly rotations: readonly RotationProgress[]
+  readonly left: readonly { readonly user: { readonly name: string }; readonly why: string }[]
+  readonly notBegun: readonly { readonly user: string; readonly key: string; readonly why: string }[]
+  readonly definitions?: readonly string[]
+  readonly commits?: readonly string[]
+}
+
+const DAY = 86_400_000
+
+test('rotate key --all: limits are counted first, a failure stops it, the same command goes on, and the definitions are committed alone', async () => {
+  let aheadMs = -100 * DAY
+  const { service, folder, env } = await scene({ clock: () => Date.now() + aheadMs })
+  const names = ['ann', 'bob', 'cia']
+  const users = []
+  for (const name of names) users.push(await createTestUser(service, name))
+  const [ann, bob] = users
+  const add = (userId: string, apiKeyNames: readonly string[]) =>
+    service.root.submit('ACTIVITY_TYPE_CREATE_API_KEYS_V2', {
+      userId,
+      apiKeys: apiKeyNames.map((apiKeyName) => ({
+        apiKeyName,
+        publicKey: generateP256KeyPair().publicKey,
+        curveType: 'API_KEY_CURVE_P256',
+        ...(apiKeyName === 'short' ? { expirationSeconds: String(1_000 * 86_400) } : {}),
+      })),
+    })
+  await add(ann!.userId, ['second', 'short'])
+  aheadMs = 0
+  const { userId: young } = await createTestUser(service, 'young')
+  const full = await createTestUser(service, 'full')
+  await add(
+    full.userId,
+    Array.from({ length: 9 }, (_, index) => `spare-${index}`),
+  )
+  const run = (...args: readonly string[]) => quorateShared(args, { env, cwd: folder })
+  const all = ['rotate', 'key', '--all', '--older-than', '90d', '--overlap', '0', '--yes', '--json']
+  const into = ['--to-file', 'keys/{user}-{key}.key']
+
+  const tooFull = await run(...all, '--older-than', '0', ...into)
+  expect([tooFull.exit, tooFull.stderr]).toEqual([4, expect.stringMatching(/rotate\/no-room: `full` has 10/)])
+  for (const [wrong, said] of [
+    [['--to-file', 'one.key'], 'would go to one place'],
+    [['--to-file', '{whom}.key'], 'stands for nothing'],
+    [[...into, '--user', 'ann'], '--user is for one key'],
+    [[...into, '--except', 'nobody'], 'no user `nobody`'],
+  ] as const) {
+    const refused = await run(...all, ...wrong)
+    expect([refused.exit, refused.stderr], said).toEqual([1, expect.stringContaining(said)])
+  }
+
+  expect((await run('import', 'defs')).exit).toBe(0)
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' })
+  const commit = ['-c', 'commit.gpgsign=false', 'commit', '--quiet', '--message']
+  git('init', '--quiet')
+  for (const [name, value] of [
+    ['user.name', 'A Tester'],
+    ['user.email', 'tester@example.com'],
+    ['commit.gpgsign', 'false'],
+  ] as const)
+    git('config', name, value)
+  writeFileSync(join(folder, 'other.txt'), 'one\n')
+  git('add', 'defs', 'other.txt')
+  git(...commit, 'as it was')
+  writeFileSync(join(folder, 'other.txt'), 'two\n')
+  git('add', 'other.txt')
+  const committing = [...into, '--definitions', 'defs', '--commit']
+  const file = readAll(join(folder, 'defs')).find(({ text }) => text.includes(bob!.client.publicKey))!.path
+  const written = readFileSync(file, 'utf8')
+  writeFileSync(file, `${written}# Not committed.\n`)
+  const dirty = await run(...all, ...committing)
+  expect([dirty.exit, dirty.stderr]).toEqual([4, expect.stringContaining('rotate/uncommittable')])
+  writeFileSync(file, written)
+
+  // Where the key of bob goes is a folder: nothing can be handed over there.
+  const keys = join(folder, 'keys')
+  mkdirSync(join(keys, 'bob-bob-key.key'), { recursive: true, mode: 0o700 })
+  const stopped = await run(...all, ...into, '--except', 'cia')
+  expect(stopped.exit, stopped.stderr).toBe(1)
+  const first = JSON.parse(stopped.stdout) as Report
+  expect(first.rotations.map(({ user, state }) => [user, state])).toEqual([
+    ['ann', 'done'],
+    ['bob', 'failed'],
+  ])
+  expect(first.notBegun).toMatchObject([{ user: 'ann', key: 'second', why: 'another one failed' }])
+  expect(first.left.map(({ user, why }) => [user.name, why])).toEqual(
+    expect.arrayContaining([
+      ['cia', 'left out'],
+      ['ann', 'expires'],
+      [expect.any(String), 'in use'],
+    ]),
+  )
+  expect(await bob!.client.query('whoami')).toMatchObject({ userId: bob!.userId })
+
+  mkdirSync(join(folder, 'again'), { mode: 0o700 })
+  const other = ['--to-file', 'again/{user}-{key}.key', '--definitions', 'defs', '--commit']
+  const rest = await run(...all, ...other)
+  expect(rest.exit, rest.stderr + rest.stdout).toBe(0)
+  const second = JSON.parse(rest.stdout) as Report
+  const done = second.rotations.filter(({ state }) => state === 'done')
+  expect(done.map(({ user, key }) => `${user} ${key}`).toSorted()).toEqual([
+    'ann ann-key',
+    'ann second',
+    'bob bob-key',
+    'cia cia-key',
+  ])
+  for (const one of done) {
+    expect(one).toMatchObject({ old: { id: expect.any(String) }, new: { id: expect.any(String) } })
+    expect(Object.keys(one.activities)).toEqual(['create', 'delete'])
+  }
+  expect(readdirSync(join(folder, 'again')).toSorted()).toEqual([
+    'ann-second.key',
+    'bob-bob-key.key',
+    'cia-cia-key.key',
+  ])
+  expect((await service.root.query('get_api_keys', { userId: young })).apiKeys.length).toBe(1)
+
+  // The commit has the definitions alone; what was staged is staged still.
+  expect(second.commits).toEqual([git('rev-parse', 'HEAD').trim()])
+  const changed = git('show', '--name-only', '--format=%s', 'HEAD').trim().split('\n')
+  expect(changed[0]).toBe('definitions: 4 API keys were rotated')
+  expect(changed.filter((one) => one !== '').slice(1)).toEqual(expect.not.arrayContaining(['other.txt']))
+  expect(git('status', '--porcelain', '--', 'defs', 'other.txt')).toBe('M  other.txt\n')
+  const plan = await run('plan', 'defs', '--json')
+  expect([plan.exit, JSON.parse(plan.stdout).changes], plan.stderr).toEqual([0, []])
+
+  const none = await run(...all, ...other)
+  expect([none.exit, JSON.parse(none.stdout).notBegun]).toEqual([0, []])
+  expect((JSON.parse(none.stdout) as Report).rotations.length).toBe(second.rotations.length)
+})
