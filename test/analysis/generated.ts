@@ -1,0 +1,236 @@
+/** Organizations with the syntax of the policy language, and who gets what in them by trying every vote in every order: that knows nothing of the analysis. */
+import fc from 'fast-check'
+import type { PowerLine, PowerRow } from '../../src/analysis/index.ts'
+import { createPolicyCompiler, policiesOf } from '../../src/analysis/policies.ts'
+import { startState } from '../../src/analysis/state.ts'
+import { votersOf } from '../../src/authority/index.ts'
+import {
+  authorize,
+  compilePolicy,
+  conditionHolds,
+  mayVote,
+  type PolicyContext,
+  type Voter,
+  writeOut,
+} from '../../src/policy/index.ts'
+import { activities } from '../../src/protocol/index.ts'
+import { organizationOf, type Resource } from '../../src/resources/index.ts'
+import { actualOf, bootstrap, idFor, key, live } from '../plan/organization.ts'
+
+export const NOW = Date.parse('2026-06-30T12:00:00Z')
+export const NAMES = ['alice', 'bob', 'carol', 'dave'] as const
+export const COLD = { id: idFor('wallet.cold'), label: 'cold' }
+const HOT = { id: idFor('wallet.hot'), label: 'hot' }
+export const TO = '0x1111111111111111111111111111111111111111'
+
+const conditions = [
+  'true',
+  '1 == 1',
+  "activity.kind == 'SIGN_TRANSACTION'",
+  "activity.type == 'ACTIVITY_TYPE_SIGN_TRANSACTION'",
+  "activity.action == 'SIGN'",
+  "activity.action == 'EXPORT'",
+  `wallet.id == '${COLD.id}'`,
+  "wallet.label in ['hot', 'warm']",
+  "wallet.label[0..1] == 'c'",
+  // Of a shorter label it is an error.
+  "wallet.label[3] == 'd'",
+  'eth.tx.value > 5',
+  `eth.tx.to == '${TO}'`,
+  'wallet.exported',
+]
+const expression: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
+  node: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(...conditions),
+    fc.tuple(tie('node'), fc.constantFrom('&&', '||'), tie('node')).map(([a, op, b]) => `(${a}) ${op} (${b})`),
+    tie('node').map((a) => `!(${a})`),
+  ),
+})).node
+
+export const ids = Object.fromEntries(NAMES.map((name) => [name, idFor(`user.${name}`)]))
+const tagged = `approvers.filter(u, u.tags.contains('${idFor('tag.ops')}')).count()`
+const consensuses = [
+  null,
+  'approvers.count() >= 2',
+  'approvers.count() == 1',
+  `${tagged} >= 2`,
+  `${tagged} == 0`,
+  `approvers.any(u, u.id == '${ids['bob']}')`,
+  `!approvers.any(u, u.id == '${ids['carol']}')`,
+  "approvers.any(u, u.alias == 'dave') && approvers.count() >= 2",
+  'approvers.count() >= 2 && approvers[0].id != approvers[1].id',
+  `approvers[0].id == '${ids['alice']}'`,
+  `approvers[1].id == '${ids['bob']}'`,
+  "credentials.any(c, c.type == 'CREDENTIAL_TYPE_API_KEY_SECP256K1')",
+  "credentials.all(c, c.type != 'CREDENTIAL_TYPE_API_KEY_SECP256K1')",
+  "approvers.all(u, u.email[0..2] == 'ca')",
+] as const
+
+export const shapes = fc.record({
+  people: fc.array(fc.record({ ops: fc.boolean(), second: fc.boolean(), isMember: fc.boolean() }), {
+    minLength: 4,
+    maxLength: 4,
+  }),
+  threshold: fc.integer({ min: 1, max: 2 }),
+  policies: fc.array(
+    fc.record({
+      effect: fc.constantFrom('allow', 'allow', 'deny'),
+      condition: expression,
+      consensus: fc.constantFrom(...consensuses),
+    }),
+    { maxLength: 5 },
+  ),
+})
+export type Shape = typeof shapes extends fc.Arbitrary<infer One> ? One : never
+
+export function organizationIn({ people, threshold, policies }: Shape): readonly Resource[] {
+  const members = NAMES.filter((_, index) => people[index]!.isMember)
+  const quorum = members.length === 0 ? ['alice'] : members
+  return [
+    bootstrap()[0]!,
+    live('rootQuorum', {
+      threshold: Math.min(threshold, quorum.length),
+      users: quorum.map((name) => idFor(`user.${name}`)),
+    }),
+    live('tag.ops'),
+    ...people.flatMap(({ ops, second }, index) => {
+      const name = NAMES[index]!
+      return [
+        live(`user.${name}`, { tags: ops ? [idFor('tag.ops')] : [], email: `${name}@acme.test` }),
+        live(`apiKey.${name}.k`, key(name)),
+        ...(second ? [live(`apiKey.${name}.w`, { ...key(`${name} w`), curve: 'SECP256K1' })] : []),
+      ]
+    }),
+    live('wallet.cold'),
+    live('wallet.hot'),
+    ...policies.map(({ effect, condition, consensus }, index) =>
+      live(`policy.p${index}`, { effect, condition, consensus }),
+    ),
+  ]
+}
+
+/** Concrete requests of one activity type for one wallet. */
+export function requestsOf(type: string, wallet: typeof COLD): readonly Partial<PolicyContext>[] {
+  const activity = { type, params: {} }
+  return [true, false].flatMap((exported) => {
+    const common = { activity, wallet: { ...wallet, exported, imported: false } }
+    if (activities[type as keyof typeof activities].kind !== 'SIGN_TRANSACTION') return [common]
+    return [0n, 10n].flatMap((value) =>
+      [TO, `0x${'2'.repeat(40)}`].map((to) => ({ ...common, eth: { tx: { value, to } } })),
+    )
+  })
+}
+
+/** All sets of people who get the request allowed, by every order of every vote. */
+function trials(resources: readonly Resource[], request: Partial<PolicyContext>): ReadonlySet<string> {
+  const organization = organizationOf(resources)
+  const policies = policiesOf(startState(actualOf(resources)), createPolicyCompiler())
+  const people = votersOf(organization, NOW)
+  const allowed = new Set<string>()
+  const vote = (context: PolicyContext, voted: readonly Voter[]) => {
+    for (const person of people) {
+      if (voted.includes(person)) continue
+      for (const credential of person.credentials ?? []) {
+        if (voted.length > 0 && !mayVote(policies, context, person.approver, credential)) continue
+        const next = {
+          ...context,
+          approvers: [...context.approvers, person.approver],
+          credentials: [...(context.credentials ?? []), credential],
+        }
+        const now = [...voted, person]
+        const { outcome } = authorize(policies, next)
+        if (outcome === 'OUTCOME_ALLOW') allowed.add(setText(now.map(({ name }) => name)))
+        else if (outcome === 'OUTCOME_REQUIRES_CONSENSUS') vote(next, now)
+      }
+    }
+  }
+  vote(
+    {
+      now: BigInt(NOW) * 1_000_000n,
+      activity: { type: '' },
+      approvers: [],
+      credentials: [],
+      rootQuorum: organization.rootQuorum,
+      ...request,
+    },
+    [],
+  )
+  return allowed
+}
+
+const setText = (names: readonly string[]) => [...names].sort().join(' ')
+const isWithin = (small: string, large: string) => small.split(' ').every((name) => large.split(' ').includes(name))
+
+/** The sets of a line, each written out. */
+export function setsOf({ people }: PowerLine): readonly string[] {
+  if (people === 'unknown') throw new Error('four people are not too many')
+  return writeOut(people).flatMap(({ sets, more }) => {
+    if (more !== undefined) throw new Error('four people are too many to write out')
+    return sets.map(setText)
+  })
+}
+
+/** Whether the requests that are tried are among those of a row. */
+function isOf(told: string, type: string): boolean {
+  const tried = ['', ' (TRANSACTION_TYPE_ETHEREUM)', ' (PAYLOAD_ENCODING_HEXADECIMAL)']
+  return tried.some((requests) => told === `${type}${requests}`)
+}
+
+export const TYPES = [
+  'ACTIVITY_TYPE_SIGN_TRANSACTION',
+  'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
+  'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
+  'ACTIVITY_TYPE_EXPORT_WALLET',
+]
+
+/** Differences between what is told and what the trials say, in words; none where nobody is missed and nobody is named untruly. */
+export function faultsOf(
+  resources: readonly Resource[],
+  request: Partial<PolicyContext>,
+  lines: readonly PowerLine[],
+): readonly string[] {
+  const allowed = trials(resources, request)
+  const told = lines.map((line) => ({ line, sets: setsOf(line) }))
+  const asked = JSON.stringify(request, (_, one) => (typeof one === 'bigint' ? String(one) : one))
+  const missed = [...allowed].filter(
+    (set) =>
+      !told.some(
+        ({ line, sets }) => holds(line.condition ?? 'true', request) && sets.some((one) => isWithin(one, set)),
+      ),
+  )
+  const untrue = told.flatMap(({ line, sets }) => {
+    if (!holds(line.condition ?? 'true', request) || (line.unless ?? []).some((one) => holds(one, request))) return []
+    // Some of them may suffice where more holds than the line asks for.
+    const alone = sets.filter((set) => ![...allowed].some((one) => isWithin(one, set)))
+    return alone.map((set) => `${set} of ${JSON.stringify(line)} may not ${asked}`)
+  })
+  return [...missed.map((set) => `${set} may ${asked}`), ...untrue]
+}
+
+/** The lines that are told of one type of activity over one wallet. */
+export function linesFor(rows: readonly PowerRow[], type: string, wallet: typeof COLD): readonly PowerLine[] {
+  return rows
+    .filter(
+      ({ activities: types, over }) => types.some((one) => isOf(one, type)) && over.includes(`wallet.${wallet.label}`),
+    )
+    .flatMap(({ lines }) => lines)
+}
+
+/** The faults of all that is told of signing and exporting in an organization. */
+export function allFaults(resources: readonly Resource[], rows: readonly PowerRow[]): readonly string[] {
+  return TYPES.flatMap((type) =>
+    [COLD, HOT].flatMap((wallet) => {
+      const lines = linesFor(rows, type, wallet)
+      return requestsOf(type, wallet).flatMap((request) => faultsOf(resources, request, lines))
+    }),
+  )
+}
+
+/** Ids of the names that conditions are shown with. */
+function holds(condition: string, request: Partial<PolicyContext>): boolean {
+  const text = condition.replaceAll('${wallet.cold}', COLD.id).replaceAll('${wallet.hot}', HOT.id)
+  const compiled = compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition: text })
+  const context = { now: 0n, activity: { type: '' }, approvers: [], ...request }
+  return conditionHolds(compiled, context) === true
+}
