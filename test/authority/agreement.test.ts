@@ -4,7 +4,7 @@ import { agree } from './agreement.ts'
 
 const SEED = Number(process.env['CI'] ? 20_261_121 : Math.floor(Math.random() * 2 ** 31))
 
-test('authority: plan, send --dry-run, policy explain --live and the approver’s view agree with the service', async () => {
+test('authority: plan, send --dry-run, policy explain --live, who-can and the approver’s view agree with the service', async () => {
   const figures = await agree({ count: 80, seed: SEED })
   // Enough of each was seen, or this would show nothing.
   expect(figures.waits).toBeGreaterThan(15)
@@ -13,4 +13,6 @@ test('authority: plan, send --dry-run, policy explain --live and the approver’
   expect(figures.otherCredentials).toBeGreaterThan(5)
   expect(figures.lapsed).toBeGreaterThan(3)
   expect(figures.deniedVotes).toBeGreaterThan(10)
+  expect(figures.played).toBeGreaterThan(40)
+  expect(figures.tried).toBeGreaterThan(10)
 })

@@ -1,16 +1,16 @@
 /**
  * Who could decide, told by all that tells it, and by the service that decides: `plan`, `send --dry-run`, `policy explain
- * --live`, the approver's view. Used with few organizations by the tests and with many by `npm run soak -- authority`.
+ * --live`, `who-can`, the approver's view. Used with few organizations by the tests and with many by `npm run soak -- authority`.
  */
 import fc from 'fast-check'
-import { planWithForecast } from '../../src/analysis/index.ts'
+import { planWithForecast, powersOf, waysOf as writtenWays } from '../../src/analysis/index.ts'
 import { votesOn } from '../../src/authority/index.ts'
 import { viewActivity } from '../../src/cli/views/activity.ts'
 import { createQueryClient } from '../../src/client/index.ts'
 import { createSource } from '../../src/diagnostics/index.ts'
 import { readActual } from '../../src/live/index.ts'
 import type { Explanation } from '../../src/policy/index.ts'
-import type { Wire } from '../../src/protocol/index.ts'
+import type { ActivityType, Wire } from '../../src/protocol/index.ts'
 import type { Actual } from '../../src/resources/index.ts'
 import { explainRequest, readRequestFile, readTransaction, worldOfActual } from '../../src/scenarios/index.ts'
 import { forecastSend } from '../../src/sending/forecast.ts'
@@ -18,7 +18,7 @@ import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { declare, desiredOf } from '../plan/organization.ts'
 import { createTestClock, startTestService, type TestService } from '../service/harness.ts'
-import { addOrganizations, type Made, type Name, PEOPLE, type Shape, shapes } from './organizations.ts'
+import { addOrganizations, type Made, type Name, PEOPLE, type Shape, type Stamping, shapes } from './organizations.ts'
 
 const HOUR = 3_600_000
 
@@ -34,13 +34,26 @@ export interface Agreement {
   readonly otherCredentials: number
   readonly lapsed: number
   readonly deniedVotes: number
+  /** Sets of people who can do it as `who-can` tells, each played to its end. */
+  readonly played: number
+  /** Sets of one or two people of whom `who-can` does not tell, each tried in every order with every credential. */
+  readonly tried: number
 }
 
 /** Makes so many organizations, asks everybody, and lets the people vote. Throws what does not agree. */
 export async function agree({ count, seed }: { readonly count: number; readonly seed: number }): Promise<Agreement> {
   const clock = createTestClock()
   const service = await startTestService({ clock })
-  const figures = { waits: 0, denied: 0, completes: 0, otherCredentials: 0, lapsed: 0, deniedVotes: 0 }
+  const figures = {
+    waits: 0,
+    denied: 0,
+    completes: 0,
+    otherCredentials: 0,
+    lapsed: 0,
+    deniedVotes: 0,
+    played: 0,
+    tried: 0,
+  }
   try {
     const organizations = await addOrganizations(service, fc.sample(shapes, { numRuns: count, seed }), clock())
     // What expires has expired.
@@ -78,6 +91,7 @@ async function check(
   for (const [who, said] of Object.entries(told)) demand(`${who} tells what plan tells`, said, first)
 
   const voting = createVoting(service, made, figures)
+  await checkPowers(actual, { voting, now: clock(), isWhole: index % 4 === 0 }, figures)
   const activity = await voting.ask()
   if (first === 'denied' && activity === undefined) return void figures.denied++
   if (activity === undefined) throw new Error(`the service denied what was forecast as ${JSON.stringify(first)}`)
@@ -100,6 +114,37 @@ async function check(
     else demand(`${some} suffice`, await voting.suffice(some), true)
   }
   if (index % 4 === 0) await lapse(voting, others, clock, figures)
+}
+
+/** Who could ever do it, whoever asks: those of whom `who-can` tells bring it to its end in the service, and no others. */
+async function checkPowers(
+  actual: Actual,
+  {
+    voting,
+    now,
+    isWhole,
+  }: { readonly voting: ReturnType<typeof createVoting>; readonly now: number; readonly isWhole: boolean },
+  figures: Figures,
+): Promise<void> {
+  const row = powersOf(actual, { nowMs: now }).find(({ activities }) =>
+    activities.includes('ACTIVITY_TYPE_UPDATE_USER_TAG'),
+  )
+  const tagId = actual.resources.find(({ kind }) => kind === 'tag')!.id!
+  const told = (row?.lines ?? []).flatMap((line) => {
+    const ways = writtenWays(line)
+    if (ways === 'unknown') throw new Error('who-can says that it is unknown')
+    return ways.flatMap(({ sets }) => sets as readonly (readonly Name[])[])
+  })
+  for (const people of told) {
+    demand(`who-can: ${people} can do it`, await voting.can(people, tagId), true)
+    figures.played++
+  }
+  if (!isWhole) return
+  for (const some of subsetsOf(PEOPLE)) {
+    if (some.length === 0 || some.length > 2 || told.some((set) => set.every((name) => some.includes(name)))) continue
+    demand(`who-can: ${some} can do it`, await voting.can(some, tagId), false)
+    figures.tried++
+  }
 }
 
 /** After a day the approvals count no more: the approver's view says so, and the service lets the same people vote again. */
@@ -189,10 +234,14 @@ function setsTold(sets: readonly (readonly string[])[]): readonly string[] {
 function createVoting(service: TestService, { organizationId, stampings, alice }: Made, figures: Figures) {
   const client = service.client(alice.privateKey)
   let tags = 0
-  const ask = async (): Promise<Wire.Activity | undefined> => {
-    const parameters = { userTagName: `t${tags++}`, userIds: [] }
-    const { path, text } = service.body('ACTIVITY_TYPE_CREATE_USER_TAG', parameters, { organizationId })
-    const answer = await client.raw(path, text)
+  const ask = () => submit(client.raw, 'ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: `t${tags++}`, userIds: [] })
+  const submit = async (
+    raw: Stamping['raw'],
+    type: ActivityType,
+    parameters: object,
+  ): Promise<Wire.Activity | undefined> => {
+    const { path, text } = service.body(type, parameters, { organizationId })
+    const answer = await raw(path, text)
     if (answer.status === 403) return undefined
     demand('status of the submit', answer.status, 200)
     return answer.body['activity'] as unknown as Wire.Activity
@@ -226,11 +275,27 @@ function createVoting(service: TestService, { organizationId, stampings, alice }
     }
     return false
   }
+  /** Whether there is an order and a choice of credentials in which these bring it to an end, the first of them by asking. */
+  const can = async (people: readonly Name[], userTagId: string): Promise<boolean> => {
+    // There may be few tags, so that one is changed again and again.
+    const change = { userTagId, newUserTagName: 'ops', addUserIds: [], removeUserIds: [] }
+    for (const order of ordersOf(people)) {
+      for (const ways of waysOf(order.map((name) => stampings[name].length))) {
+        let last = await submit(stampings[order[0]!][ways[0]!]!.raw, 'ACTIVITY_TYPE_UPDATE_USER_TAG', change)
+        for (const [at, name] of order.entries()) {
+          if (at === 0 || last?.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') continue
+          last = await voteWith(name, ways[at]!, last.fingerprint)
+        }
+        if (last?.status === 'ACTIVITY_STATUS_COMPLETED') return true
+      }
+    }
+    return false
+  }
   const vote = async (name: Name, fingerprint: string) => {
     for (const way of stampings[name].keys()) if (await voteWith(name, way, fingerprint)) return true
     return false
   }
-  return { ask, read, suffice, vote }
+  return { ask, read, suffice, can, vote }
 }
 
 function* ordersOf<T>(all: readonly T[]): Generator<readonly T[]> {
