@@ -1,12 +1,13 @@
 /**
- * The README is true: every `console` block is typed as it stands, in order, into one shell in a copy of the
- * repository's definitions, and answers as it says. `…` on a line of its own stands for any lines. Ids, codes, ports,
+ * The README and the pages that go on from it are true: every `console` block is typed as it stands, in order, into one shell
+ * in a copy of the repository's definitions, and answers as it says; a `shell-session` is a second terminal, in which one command
+ * stays, and later blocks of it are what it shows next. `…` on a line of its own stands for any lines. Ids, codes, ports,
  * times and durations may be others, but what the README calls by one name must have one name here too.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -19,37 +20,48 @@ import { anvilBinary } from './service/sends/anvil.ts'
 vi.setConfig({ testTimeout: 600_000 })
 
 const root = join(import.meta.dirname, '..')
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
+
+/** The pages whose commands are typed, each in a folder of its own. */
+const PAGES = ['README.md', 'docs/tour.md', 'docs/sends.md'] as const
 
 interface Block {
   readonly language: string
   readonly text: string
 }
-const blocks: readonly Block[] = [...readme.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, text]) => ({
-  language: language!,
-  text: text!,
-}))
+const blocksOf = (page: string): readonly Block[] =>
+  [...readFileSync(join(root, page), 'utf8').matchAll(/^```([\w-]*)\n(.*?)^```$/gms)].map(([, language, text]) => ({
+    language: language!,
+    text: text!,
+  }))
 
 describe('readme', () => {
-  test('readme: what it types is answered as it says', async () => {
+  test.each(PAGES)('readme: what %s types is answered as it says', async (page) => {
     const folder = join(testFolder(), 'quorate')
     cpSync(join(root, 'definitions'), join(folder, 'definitions'), { recursive: true })
     const shell = startShell(folder)
+    const second = openSecond(folder)
     onTestFinished(async () => {
+      second.end()
       await quorate(['down'], { cwd: folder })
       shell.end()
     })
     const names = new Names({ '/home/you/quorate': folder, '8545': String(await freePort()) })
     let typed = 0
-    for (const { language, text } of blocks) {
+    for (const { language, text } of blocksOf(page)) {
       if (language === 'diff') applyDiff(folder, text)
       if (language === 'yaml' && text.startsWith('# request.yaml\n')) writeFileSync(join(folder, 'request.yaml'), text)
+      if (language === 'shell-session') {
+        const [command, answer] = text.startsWith('$ ') ? splitLine(text.slice(2)) : [undefined, text]
+        if (command !== undefined) second.start(names.fill(command))
+        names.learn(await second.says(names.pattern(answer, false), answer))
+        typed++
+      }
       if (language !== 'console') continue
       for (const { command, answer } of readConsole(text)) {
         const got = await shell.type(names.fill(command))
         const pattern = names.pattern(answer)
         const match = pattern.exec(got)
-        // The README's words beside what was said, rather than a pattern.
+        // The page's words beside what was said, rather than a pattern.
         if (!match) expect(got, `$ ${command}`).toBe(answer)
         names.learn(match!)
         typed++
@@ -59,10 +71,10 @@ describe('readme', () => {
   })
 
   test('readme: every command that it names is one, with options that it has', () => {
-    const lines = blocks.flatMap(({ text }) =>
-      [...text.matchAll(/npx quorate (.*?)(?: +#.*)?$/gm)].map(([, line]) => line!),
-    )
-    expect(lines.length).toBeGreaterThan(15)
+    const lines = [...PAGES, 'docs/running.md', 'docs/login.md']
+      .flatMap((page) => blocksOf(page))
+      .flatMap(({ text }) => [...text.matchAll(/(?:npx |^)quorate (.*?)(?: +(?:#|&$).*)?$/gm)].map(([, line]) => line!))
+    expect(lines.length).toBeGreaterThan(30)
     const said: string[] = []
     const options = { version: '', style: createStyle(false), out: () => {}, say: (text: string) => said.push(text) }
     for (const line of lines) {
@@ -70,7 +82,25 @@ describe('readme', () => {
       expect(readCommandLine(words, options), `quorate ${line}: ${said.join('')}`).toBeTypeOf('object')
     }
   })
+
+  test('readme: it is a page, and the rest is one link away', () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8')
+    expect(readme.split('\n').length).toBeLessThan(260)
+    const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
+    for (const page of pages) expect([page, reaches(page, readme)]).toEqual([page, true])
+  })
 })
+
+/** Whether the README names a page, or a page that it names does. */
+function reaches(page: string, readme: string): boolean {
+  const named = [...readme.matchAll(/\]\(docs\/([\w-]+\.md)/g)].map(([, name]) => name!)
+  return named.includes(page) || named.some((one) => readFileSync(join(root, 'docs', one), 'utf8').includes(`(${page}`))
+}
+
+function splitLine(text: string): readonly [line: string, rest: string] {
+  const end = text.indexOf('\n')
+  return [text.slice(0, end), text.slice(end + 1)]
+}
 
 /** The commands of a block, each with what it answers. */
 function readConsole(text: string): readonly { readonly command: string; readonly answer: string }[] {
@@ -123,11 +153,11 @@ class Names {
     return command.replaceAll(volatile, (token) => this.#known.get(token) ?? token)
   }
 
-  /** What the whole of an answer must match; a group for each name that is met for the first time. */
-  pattern(answer: string): RegExp {
+  /** What an answer must match, or how what comes begins; a group for each name that is met for the first time. */
+  pattern(answer: string, isWhole = true): RegExp {
     this.#learning = []
     const lines = answer.split('\n').map((line) => (line === '…' ? '(?:.*\\n)*?' : `${this.#line(line)}\\n`))
-    return new RegExp(`^${lines.join('').replace(/\\n$/, '')}$`)
+    return new RegExp(`^${lines.join('').replace(/\\n$/, '')}${isWhole ? '$' : ''}`)
   }
 
   learn(match: RegExpExecArray): void {
@@ -168,6 +198,37 @@ async function freePort(): Promise<number> {
   server.close()
   await once(server, 'close')
   return port
+}
+
+/** A second terminal, in which one command stays. */
+function openSecond(folder: string) {
+  let [text, read]: [string, number] = ['', 0]
+  let child: ChildProcess | undefined
+  return {
+    start(command: string): void {
+      child = spawn('sh', ['-c', `exec ${command} 2>&1`], {
+        cwd: folder,
+        env: { PATH: `${join(folder, '../bin')}${delimiter}${process.env['PATH']}`, HOME: process.env['HOME'] },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      child.stdout!.setEncoding('utf8').on('data', (part: string) => {
+        text += part
+      })
+    },
+    /** Waits until what it shows next begins so. */
+    async says(pattern: RegExp, answer: string): Promise<RegExpExecArray> {
+      await vi
+        .waitUntil(() => pattern.test(text.slice(read)), { timeout: 60_000 })
+        .catch(() => {
+          expect(text.slice(read), 'in the second terminal').toBe(answer)
+        })
+      const match = pattern.exec(text.slice(read))!
+      // To the end of the line: the next that is awaited begins on one of its own.
+      read = text.indexOf('\n', read + match[0].length - 1) + 1
+      return match
+    },
+    end: () => child?.kill('SIGKILL'),
+  }
 }
 
 /** One shell, in which `npm start`, `npx quorate` and `npx anvil` are this repository's. */

@@ -1,4 +1,4 @@
-/** The samples are true: what README.md and docs/testing.md have for tests of other software is typed as it stands, and passes. */
+/** The samples are true: what docs/testing.md has for tests of other software is typed as it stands, and passes. */
 import { execFile, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -34,9 +34,9 @@ function has(command: string, ...words: readonly string[]): boolean {
 }
 
 describe('samples of tests', () => {
-  test('the README’s own test of an app passes', async () => {
-    const files = filesOf('README.md')
-    const place = setUp(files)
+  test('the test of an app passes', async () => {
+    const { 'custody.test.ts': own } = filesOf('docs/testing.md')
+    const place = setUp({ 'custody.test.ts': own! })
     cpSync(join(root, 'definitions/acme'), join(place.cwd, 'definitions/acme'), { recursive: true })
     const modules = join(place.cwd, 'node_modules')
     mkdirSync(modules)
