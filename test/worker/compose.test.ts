@@ -1,7 +1,9 @@
 /** Shows that the files say what they must; temporal-docker/README.md says what was seen when they ran. */
-import { existsSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { parseDocument } from 'yaml'
 import { settingRows } from '../../src/config/index.ts'
 import { CERTIFICATE_FILES } from '../../src/worker/certificate-files.ts'
@@ -131,9 +133,39 @@ describe('compose file: who may call Temporal', () => {
   })
 
   test('the file that people put a private key into is ignored by Git', () => {
-    const { file } = (document.toJS() as { secrets: { api_key: { file: string } } }).secrets.api_key
-    const path = /^\$\{QUORATE_API_KEY_FILE:-\.\/(.+)\}$/.exec(file)![1]
+    const { secrets, services: own } = parseDocument(
+      readFileSync(join(root, 'temporal-docker/own-key.yaml'), 'utf8'),
+    ).toJS() as {
+      readonly secrets: { readonly api_key: { readonly file: string } }
+      readonly services: typeof compose.services
+    }
+    const path = /^\$\{QUORATE_API_KEY_FILE:-\.\/(.+)\}$/.exec(secrets.api_key.file)![1]
     expect(readFileSync(join(root, '.gitignore'), 'utf8').split('\n')).toContain(`/temporal-docker/${path}`)
+    expect(Object.keys(own)).toEqual(['worker'])
+    expect(own['worker']!.environment!['QUORATE_API_KEY_FILE']).toBe('/run/secrets/api_key')
+  })
+
+  test('the worker is of the organization that the service has made, unless another is given', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'quorate-compose-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const { entrypoint, environment } = worker!
+    expect(environment!['QUORATE_API_KEY_FILE']).toBe('/data/service/bootstrap.json')
+    mkdirSync(join(folder, 'dist/bin'), { recursive: true })
+    writeFileSync(
+      join(folder, 'dist/bin/main.js'),
+      'console.log(process.env.QUORATE_ORGANIZATION_ID, ...process.argv.slice(2))',
+    )
+    const bootstrap = join(folder, 'bootstrap.json')
+    writeFileSync(bootstrap, JSON.stringify({ organizationId: 'made-by-the-service' }))
+    const start = (given: Readonly<Record<string, string>>) => {
+      // As compose reads it: `$$` is a `$` of the shell.
+      const [program, ...parts] = entrypoint!.map((part) => part.replaceAll('$$', '$'))
+      const { PATH } = process.env
+      const env = { PATH, QUORATE_API_KEY_FILE: bootstrap, ...given }
+      return execFileSync(program!, [...parts, 'worker', '--metrics-port', '0'], { cwd: folder, env, encoding: 'utf8' })
+    }
+    expect(start({})).toBe('made-by-the-service worker --metrics-port 0\n')
+    expect(start({ QUORATE_ORGANIZATION_ID: 'another' })).toBe('another worker --metrics-port 0\n')
   })
 
   test('Temporal is waited for until the namespace is there', () => {
