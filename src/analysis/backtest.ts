@@ -148,7 +148,7 @@ export function proposalsOf(
     )
     if (isRemoved) continue
     const kept = left.find((one) => one.id === id)!
-    const narrowed = narrowedTo(kept, trial.kindsOf(left, kept))
+    const narrowed = narrowedTo(kept, trial.kindsOf(kept))
     if (narrowed)
       accept(
         { policy, change: 'narrow', ...narrowed },
@@ -163,8 +163,8 @@ interface Trial {
   readonly uses: (policy: Resource) => number
   /** Whether everything is decided as it was, once this policy is changed. */
   readonly isSame: (things: Things, changed: string) => boolean
-  /** The kinds of the activities that a policy takes part in. */
-  readonly kindsOf: (things: Things, policy: Resource) => ReadonlySet<string | undefined>
+  /** The kinds of the activities that a policy took part in. */
+  readonly kindsOf: (policy: Resource) => ReadonlySet<string | undefined>
 }
 
 function createTrial({ activities: recorded, factsOf, nowMs }: Recordings, things: Things): Trial {
@@ -185,9 +185,8 @@ function createTrial({ activities: recorded, factsOf, nowMs }: Recordings, thing
         return isApart || judge.decide(activity, facts).outcome === outcome
       })
     },
-    kindsOf(some, { name }) {
-      const judge = judgeOf(some)
-      const of = cases.filter(({ activity, facts }) => judge.decide(activity, facts).policies.includes(name))
+    kindsOf({ name }) {
+      const of = cases.filter(({ policies }) => policies.includes(name))
       return new Set(of.map(({ activity }) => activities[activity.type as ActivityType]?.kind))
     },
   }

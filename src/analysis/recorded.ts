@@ -76,6 +76,8 @@ export function createRecordedJudge(things: Things, { nowMs }: { readonly nowMs:
     decisive: (activity, facts) => {
       const { outcome, policies: named } = decide(activity, facts)
       if (outcome !== 'executed' && outcome !== 'denied') return []
+      // Where one vote was enough and several policies said the same, each of them is enough.
+      if (activity.votes.length === 1 && named.length > 1) return []
       return named.filter((name) => {
         const others = policies.filter(({ policy }) => policy.name !== name)
         return decideBy(others, organization, { activity, facts, nowMs }).outcome !== outcome
