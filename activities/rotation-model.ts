@@ -23,6 +23,9 @@ export interface StoreSink {
 
 export const SECRET_STORES = ['vault', 'aws-secrets-manager', 'kubernetes'] as const
 
+/** A day: longer than an outage, and shorter than two valid keys should be there unnoticed. */
+export const STORE_AWAY_MS = 86_400_000
+
 /** The order of a rotation. It never changes. */
 export interface RotationOrder {
   readonly rotationId: string
@@ -37,6 +40,8 @@ export interface RotationOrder {
   /** How long both keys are valid. */
   readonly overlapMs: number
   readonly sink: RotationSink
+  /** How long a store that does not answer is asked, before the new key is taken away again. @default `STORE_AWAY_MS` */
+  readonly awayMs?: number
   /** Whether a deletion that was rejected is asked for once more. @default false */
   readonly askAgain?: boolean
   /** ISO 8601. */

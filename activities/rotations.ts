@@ -9,8 +9,8 @@ import { ApplyError } from './error.ts'
 import { findByIntent } from './intent.ts'
 import type { ActivityState, Prepared } from './model.ts'
 import { createRotationKeys } from './rotation-keys.ts'
-import type { RotationOrder, RotationPart, RotationProgress } from './rotation-model.ts'
-import { handTo } from './rotation-sinks.ts'
+import { type RotationOrder, type RotationPart, type RotationProgress, STORE_AWAY_MS } from './rotation-model.ts'
+import { handTo, sinkInWords } from './rotation-sinks.ts'
 import { isStale, staleBody } from './stale.ts'
 
 interface OfRotation {
@@ -156,6 +156,17 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     }
   }
 
+  /** Throws `rotate/sink-failed` where a store that was never sent the key has been away for longer than the order allows. */
+  const assertStillWaits = async ({ rotationId, sink, awayMs = STORE_AWAY_MS }: RotationOrder): Promise<void> => {
+    const sinceMs = Number(await ledger.marked(rotationId, 'verified'))
+    // INVARIANT: a key that a store may have is not taken away, or its reader would have none that works.
+    if (sink.kind !== 'store' || (await ledger.marked(rotationId, 'offered')) !== undefined) return
+    if (deps.clock() < sinceMs + awayMs) return
+    const since = new Date(sinceMs).toISOString()
+    const why = `it was asked since ${since} and did not answer; both keys were valid until now`
+    throw new ApplyError('rotate/sink-failed', `${sinkInWords(sink)} did not take the new key: ${why}`)
+  }
+
   /** Throws `rotate/unverified` unless the API takes the new key for the user's. */
   const verify = async (order: RotationOrder): Promise<void> => {
     const client = withNewKey(order)
@@ -284,6 +295,9 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
           tools: opened().stores ?? { environment: {} },
           wasOffered: (await ledger.marked(rotationId, 'offered')) !== undefined,
           offering: () => ledger.mark(rotationId, 'offered', String(deps.clock())),
+        }).catch(async (error: unknown) => {
+          await assertStillWaits(order)
+          throw error
         })
       }
       const handedAtMs = Number(await ledger.mark(rotationId, 'handed', String(deps.clock())))

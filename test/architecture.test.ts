@@ -290,7 +290,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   policies: ['command', 'values', 'views'],
   given: ['command', 'values'],
   // What a rotation of keys is told on the command line, and what it changes in definitions.
-  rotation: ['command', 'background', 'difference', 'files', 'given', 'screen'],
+  rotation: ['command', 'background', 'difference', 'durations', 'files', 'given', 'screen'],
   planning: ['command', 'given', 'views', 'files'],
   sending: ['given', 'planning', 'background', 'views', 'command', 'looking', 'waiting', 'io', 'screen', 'files'],
   // One file a command, and the table of them.

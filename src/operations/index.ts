@@ -77,6 +77,14 @@ export {
   type RotationOfMany,
   rotationsSince,
 } from './rotate-all.ts'
+export { findProxyKey, type ProxyKey, type ProxyPart, type ProxyRotation, rotateProxyKey } from './rotate-auth-proxy.ts'
+export {
+  findOauth2Credential,
+  type Oauth2Door,
+  type Oauth2Rotation,
+  type ProviderLogin,
+  rotateOauth2,
+} from './rotate-oauth2.ts'
 export { APPLY, BATCH, foreignEndOf, ROTATION, SEND } from './run-end.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'

@@ -26,6 +26,7 @@ export interface RotationOfManyRequest {
   readonly overlapMs: number
   /** Where the new key of one that is due goes. */
   readonly sinkOf: (due: DueKey) => RotationSink
+  readonly awayMs?: number
   readonly askAgain: boolean
   /** Lower-case public key that the command works with. */
   readonly own: string
@@ -76,6 +77,7 @@ export async function orderRotations(
       key,
       overlapMs: request.overlapMs,
       sink: request.sinkOf(one),
+      ...(request.awayMs === undefined ? {} : { awayMs: request.awayMs }),
       askAgain: request.askAgain,
       orderedAt: new Date(at.now).toISOString(),
     }

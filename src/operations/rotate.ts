@@ -34,6 +34,7 @@ export interface RotationRequest {
   readonly drop?: string | undefined
   readonly overlapMs: number
   readonly sink: RotationSink
+  readonly awayMs?: number
   readonly askAgain?: boolean
   /** Ids of keys that are being replaced: during the overlap two keys have one name. */
   readonly replaced?: readonly string[]

@@ -21,6 +21,7 @@ import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
 import { createProgressView, renderNews, renderResult, renderWaiting } from '../../src/cli/views/progress.ts'
 import { renderRotation, renderRotationOrder } from '../../src/cli/views/rotation.ts'
 import { renderOrders, renderRotationsReport } from '../../src/cli/views/rotation-of-many.ts'
+import { renderOauth2Rotation, renderProxyOrder, renderProxyRotation } from '../../src/cli/views/rotation-of-secret.ts'
 import { renderListedSend, renderNext, renderOrder, renderSend } from '../../src/cli/views/send.ts'
 import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
@@ -488,6 +489,41 @@ const VIEWS: readonly View[] = [
     },
     render: (one) => renderRotationsReport(one, style),
     not: ['state', 'why'],
+  },
+  {
+    name: 'rotate oauth2: what became of it',
+    given: {
+      oauth2CredentialId: 'c',
+      provider: 'OAUTH2_PROVIDER_X',
+      clientId: 'client',
+      state: 'waiting',
+      activities: { update: 'a' },
+      fingerprint: 'sha256:0123456789abcdef',
+      why: 'no',
+      encryptedClientSecret: 'ab',
+    },
+    render: (one) => renderOauth2Rotation(one, style),
+    not: ['state', 'provider'],
+  },
+  {
+    name: 'rotate auth-proxy: what is about to be done',
+    given: { userId: 'u', publicKey: '02ab' },
+    render: (one) => renderProxyOrder(one, style),
+    not: ['userId'],
+  },
+  {
+    name: 'rotate auth-proxy: what became of it',
+    given: {
+      state: 'failed',
+      part: 'enable',
+      old: { userId: 'u', publicKey: '02ab' },
+      new: { userId: 'v', publicKey: '02cd' },
+      activities: { disable: 'a' },
+      fingerprint: 'sha256:0123456789abcdef',
+      why: 'no',
+    },
+    render: (one) => renderProxyRotation(one, style),
+    not: ['state', 'part', 'userId'],
   },
   {
     name: 'sends: one of a list',

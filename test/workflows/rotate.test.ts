@@ -337,6 +337,26 @@ test('a new key that the API takes for somebody else’s, or that cannot be hand
   expect(readFileSync(path, 'utf8').trim()).toBe(user.privateKey)
 })
 
+test('a store that stays away for longer than the order allows is given up: the new key is taken away again, and that is said', async () => {
+  const { user } = await makeUser('storeless')
+  secrets.vault.set('secret/away', { version: 1, fields: { key: user.privateKey } })
+  secrets.status = 503
+  const sink = { kind: 'store', store: 'vault', path: 'secret/away' } as const
+  const patient = await begin(user, sink)
+  await patient.until(({ error }) => error?.code === 'rotate/sink-away')
+  expect((await keysOf(user.userId)).length).toBe(2)
+  secrets.status = undefined
+  expect(await patient.ended()).toMatchObject({ state: 'done' })
+  secrets.status = 503
+  const [key] = await publicKeysOf(user.userId)
+  const hasty = await (await begin(user, sink, { awayMs: 1 })).ended()
+  secrets.status = undefined
+  expect(hasty).toMatchObject({ state: 'failed', error: { code: 'rotate/sink-failed' } })
+  expect(hasty.error!.message).toContain('did not answer')
+  expect(Object.keys(hasty.activities)).toEqual(['create', 'undo'])
+  expect(await publicKeysOf(user.userId)).toEqual([key])
+})
+
 test('a command opens the new key as a file, and may print what it wants', async () => {
   const { user, path } = await makeUser('file')
   const command = `yes | head -c 100000; cat /dev/stdin > ${path}`

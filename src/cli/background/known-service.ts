@@ -6,6 +6,8 @@ import type { Api } from './connect.ts'
 
 /** What is known of the service: its public keys, and where its authentication proxy is. */
 export interface KnownService extends PinnedKeys {
+  /** The key that client secrets of OAuth 2.0 are encrypted to. */
+  readonly tlsFetcherEncryptionPublicKey?: string | undefined
   readonly authProxyUrl?: string | undefined
   readonly authProxyConfigId?: string | undefined
 }
@@ -31,6 +33,7 @@ export function readKnownService(
   return {
     notarizerPublicKey: read('notarizerPublicKey'),
     tlsFetcherPublicKey: read('tlsFetcherPublicKey'),
+    tlsFetcherEncryptionPublicKey: read('tlsFetcherEncryptionPublicKey'),
     authProxyUrl: read('authProxyUrl'),
     authProxyConfigId: read('authProxyConfigId'),
   }

@@ -12,6 +12,7 @@ import {
   wait,
 } from './option-rows.ts'
 import { formatting, policyCommands } from './policy/index.ts'
+import { rotationCommands } from './rotation-rows.ts'
 import { sendCommands } from './send-rows.ts'
 import { serviceCommands } from './service-rows.ts'
 
@@ -278,56 +279,7 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./apply.ts')).apply,
   },
   ...sendCommands,
-  {
-    name: 'rotate key',
-    summary: 'replace an API key: register a new one, verify it, hand it over, then delete the old one',
-    options: [
-      { flags: '--user <user>', meaning: 'name or id of the user' },
-      { flags: '--name <key>', meaning: 'name, id or public key of the key to replace' },
-      { flags: '--to-file <path>', meaning: 'key file for the new private key; the file of the old one may be given' },
-      { flags: '--to-env <path:variable>', meaning: 'file in which the line VARIABLE=… gets the new private key' },
-      {
-        flags: '--to-store <store:secret>',
-        meaning: 'secret of Vault, AWS Secrets Manager or Kubernetes, such as vault:secret/ci#key',
-      },
-      { flags: '--to-command <command>', meaning: 'shell command that reads the new private key on stdin' },
-      { flags: '--overlap <time>', meaning: 'how long both keys are valid, such as 24h, 30m or 0 (default: 24h)' },
-      { flags: '--drop <key>', meaning: 'another key of the user, deleted first where there is no room for a new one' },
-      { flags: '--definitions <folder>', meaning: 'print a patch that puts the new public key into these definitions' },
-      { flags: '--write', meaning: 'put it into the files and the lock instead of printing the patch' },
-      { flags: '--commit', meaning: 'write it, and commit those files alone on the branch that is checked out' },
-      { flags: '--all', meaning: 'every long-lived key of every user that is old enough, one after the other' },
-      { flags: '--older-than <time>', meaning: 'with --all: how old a key must be, such as 90d' },
-      {
-        flags: '--except <user>',
-        meaning: 'with --all: name or id of a user whose keys are left alone; may be repeated',
-        repeatable: true,
-      },
-      ...valueOptions,
-      askAgain,
-      { flags: '--wait', meaning: 'follow it to its end, over the overlap too' },
-      { flags: '--detach', meaning: 'return at the first wait; `quorate status` shows it' },
-      { flags: '--yes', meaning: 'do not ask for confirmation' },
-    ],
-    example: 'quorate rotate key --user ci-bot --name deploy --to-file ci-bot.key --yes',
-    help: {
-      description:
-        'A durable workflow carries it out: what was begun goes on after any crash, and waits for approval as long as it takes. The old key is deleted only when the API has taken the new one and the overlap has passed; if the new key proves bad or cannot be handed over, it is taken away again. The worker makes the key and hands it over, on its machine. With `--all` the limits of every user are counted first; the next key is begun when the one before is handed over, or waits for people, and none once one has failed. The command may be ended and given again: it goes on with what is still due.',
-      examples: [
-        [
-          'quorate rotate key --user ci-bot --name deploy --to-store vault:secret/ci#key --yes',
-          'into a store of secrets',
-        ],
-        [
-          'quorate rotate key --all --older-than 90d --to-store "vault:secret/{user}#{key}" --yes',
-          'every key that is 90 days old',
-        ],
-      ],
-      exits: ['waiting', 'refused', 'partial'],
-      seeAlso: ['status', 'approve', 'worker'],
-    },
-    load: async () => (await import('./rotate.ts')).rotateKey,
-  },
+  ...rotationCommands,
   {
     name: 'incident key',
     summary: 'say where a leaked API key is registered, what it could do and did, and cut it off',

@@ -19,7 +19,7 @@ import { parseDuration } from '../durations.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
 import { assertRenewable, renew, rewrittenJson } from '../rotation/renewal.ts'
-import { sinksOfMany, textOf, usage } from '../rotation/sink.ts'
+import { readAway, sinksOfMany, textOf, usage } from '../rotation/sink.ts'
 import { line } from '../screen.ts'
 import { exitOfRotation } from '../views/rotation.ts'
 import { type NotBegun, renderOrders, renderRotationsReport } from '../views/rotation-of-many.ts'
@@ -45,6 +45,7 @@ export async function rotateAll(input: CommandInput): Promise<ExitCode> {
     olderThanMs,
     except: (options['except'] as readonly string[] | undefined) ?? [],
     overlapMs: parseDuration(textOf(options, 'overlap') ?? '24h', '--overlap'),
+    ...readAway(options),
     sinkOf: sinksOfMany(options),
     askAgain: asksAgain(input),
     own: place.key.publicKey.toLowerCase(),

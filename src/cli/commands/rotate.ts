@@ -19,7 +19,7 @@ import { parseDuration } from '../durations.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
 import { assertRenewable, renew, rewrittenJson } from '../rotation/renewal.ts'
-import { readSink, textOf, usage } from '../rotation/sink.ts'
+import { readAway, readSink, textOf, usage } from '../rotation/sink.ts'
 import { line } from '../screen.ts'
 import { exitOfRotation, renderRotation, renderRotationOrder } from '../views/rotation.ts'
 import { createPatience } from '../waiting.ts'
@@ -38,6 +38,7 @@ export async function rotateKey(input: CommandInput): Promise<ExitCode> {
     key: required(options, 'name'),
     drop: textOf(options, 'drop'),
     overlapMs: parseDuration(textOf(options, 'overlap') ?? '24h', '--overlap'),
+    ...readAway(options),
     sink,
     askAgain: asksAgain(input),
     replaced: (await openRotations(input.settings.dataDir, place.organizationId)).map(({ old }) => old.id),

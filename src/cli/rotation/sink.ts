@@ -4,6 +4,7 @@ import { type RotationSink, SECRET_STORES } from '../../../activities/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
 import type { DueKey } from '../../operations/index.ts'
 import type { CommandInput } from '../command.ts'
+import { parseDuration } from '../durations.ts'
 import { line } from '../screen.ts'
 
 /** Throws `cli/usage` unless one sink is given, and in its form. */
@@ -21,6 +22,15 @@ export function readSink(options: CommandInput['options']): RotationSink {
   const [, path, variable] = /^(.+):([A-Za-z_][A-Za-z0-9_]*)$/.exec(env!) ?? []
   if (path === undefined) throw usage('--to-env names no variable', 'give it as --to-env .env:QUORATE_API_KEY')
   return { kind: 'env-file', path: resolve(path), variable: variable! }
+}
+
+/** How long a store may be away, where that is said. Throws `cli/usage`. */
+export function readAway(options: CommandInput['options']): { readonly awayMs?: number } {
+  const text = textOf(options, 'giveUpAfter')
+  if (text === undefined) return {}
+  if (textOf(options, 'toStore') === undefined)
+    throw usage('--give-up-after is for stores', 'leave it out: what other sinks answer is final')
+  return { awayMs: parseDuration(text, '--give-up-after') }
 }
 
 /** How each store names a secret. */
