@@ -7,9 +7,9 @@ import { writeLock } from '../../src/definitions/index.ts'
 import { authorize, compilePolicy } from '../../src/policy/index.ts'
 import { type ActivityType, activities } from '../../src/protocol/index.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder, writeFiles } from '../cli/harness.ts'
-import { sampleOf } from '../service/handlers/sample.ts'
-import { newKey, newPrivateKey } from '../service/handlers/steps.ts'
+import { newPrivateKey } from '../service/handlers/steps.ts'
 import type { TestClient } from '../service/harness.ts'
+import { messageOf, NOT_DONE } from './catalogue.ts'
 import { definitionsFolder, type Pipeline, startPipeline } from './pipeline.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -36,25 +36,6 @@ const submit = async (client: TestClient, type: ActivityType, parameters: object
   const { status, body: answer } = await client.raw(body.path, body.text)
   return { status, answer }
 }
-/** Refused by the policies, or before they were asked: for what it names, or because nobody can. */
-const NOT_DONE = [400, 403, 404, 409, 501]
-
-/** The least message of a type, with ids of what there is where it names something, so that policies come to be asked. */
-function messageOf(type: ActivityType, ids: Readonly<Record<string, string>>): object {
-  const key = generateP256KeyPair().publicKey
-  const walk = (value: unknown, member: string): unknown => {
-    if (Array.isArray(value)) return value.map((one) => walk(one, member.replace(/s$/, '')))
-    if (typeof value === 'object' && value !== null) {
-      const known = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, walk(one, name)]))
-      return 'userName' in known && 'apiKeys' in known ? { ...known, apiKeys: [newKey()] } : known
-    }
-    if (/publicKey$/i.test(member)) return key
-    if (/(name|label)$/i.test(member) && typeof value === 'string') return `${member}-${type.toLowerCase()}`
-    return ids[member] ?? value
-  }
-  return walk(sampleOf(activities[type].intent), '') as object
-}
-
 async function idsFor(userName: string): Promise<Readonly<Record<string, string>>> {
   const { root } = pipeline.service
   const [{ users }, { policies }, { userTags }] = await Promise.all([

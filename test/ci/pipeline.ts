@@ -49,7 +49,7 @@ export async function startPipeline(): Promise<Pipeline> {
 }
 
 /** Alice submits; once the quorum is two, bob approves. */
-async function applyTogether(service: TestService, bob: TestClient, desired: Desired): Promise<Lock> {
+export async function applyTogether(service: TestService, bob: TestClient, desired: Desired): Promise<Lock> {
   const client = clientOf(service, service.root)
   const target: Target = {
     client,
