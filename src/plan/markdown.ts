@@ -113,7 +113,10 @@ function render(
           '',
           ...accessLines(plan)
             .slice(0, power)
-            .map(({ sign, text }) => (sign === ' ' ? `- ${inline(text)}` : `- ${code(sign)} **${inline(text)}**`)),
+            .flatMap(({ sign, text, people = [] }) => [
+              sign === ' ' ? `- ${inline(text)}` : `- ${code(sign)} **${inline(text)}**`,
+              ...people.map((one) => `  - **${inline(one)}**`),
+            ]),
           ...moreText(accessLines(plan).length - power),
         ].join('\n')
       : '',

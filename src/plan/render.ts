@@ -1,10 +1,12 @@
 import { printable, printableDeep } from '../diagnostics/index.ts'
 import type { Address } from '../resources/index.ts'
+import { amountNote } from './amounts.ts'
 import type { Change, Forecast, Guard, Plan } from './document.ts'
 import { allPlans, hasChanges, isStandIn } from './inside.ts'
 import { likesOf, lookAlikeText } from './look-alikes.ts'
 import { diffLines, saysNothing, shownFields, valueText, wrapText } from './value-text.ts'
 import {
+  type AccessLine,
   accessLines,
   approvalRounds,
   authorText,
@@ -174,10 +176,11 @@ function renderField(
   paint: Paint,
 ): readonly string[] {
   const label = `    ${printable(field).padEnd(width)}  `
-  const hang = ' '.repeat(label.length)
+  const below = ' '.repeat(label.length)
   const room = WIDTH - label.length - 2
   const lines = (value: typeof before) => wrapText(typeof value === 'string' ? oneText(value) : valueText(value), room)
-  if (action === 'create') return lines(after).map((line, index) => (index === 0 ? label : hang) + line)
+  if (action === 'create')
+    return lines(after).map((line, index) => (index === 0 ? label : below) + line + paint('dim', amountNote(line)))
   const [old, now] = [valueText(before), valueText(after)]
   const why = cause === undefined ? '' : `  ${fieldCauseText(cause)}`
   if (old.length + now.length + why.length + 3 <= room)
@@ -185,9 +188,11 @@ function renderField(
   const colours = { '+': 'added', '-': 'removed', ' ': 'dim' } as const
   const both = saysNothing(before) || saysNothing(after) ? [[old], [now]] : [lines(before), lines(after)]
   const [had, has] = both.map((texts) => texts.flatMap((text) => wrapText(text, room)))
-  const compared = diffLines(had!, has!).map(({ sign, text }) => paint(colours[sign], `${sign} ${text}`))
+  const compared = diffLines(had!, has!).map(
+    ({ sign, text }) => paint(colours[sign], `${sign} ${text}`) + paint('dim', amountNote(text)),
+  )
   const rows = cause === undefined ? compared : [paint('dim', fieldCauseText(cause)), ...compared]
-  return rows.map((text, index) => (index === 0 ? label : hang) + text)
+  return rows.map((text, index) => (index === 0 ? label : below) + text)
 }
 
 /** A text as it is, its lines kept; bare where it is one reference. */
@@ -223,14 +228,30 @@ export function renderPower(plan: Pick<Plan, 'access' | 'accessLimits' | 'actor'
 }
 
 function renderAccess(plan: Pick<Plan, 'access' | 'accessLimits' | 'actor'>, paint: Paint): string {
-  const rows = accessLines(plan)
-  const lines = rows.flatMap(({ sign, text }) => {
+  const lines = accessLines(plan).flatMap((row) => {
+    const { sign, people = [] } = row
     const style = sign === '-' ? 'added' : 'warning'
-    const lines = wrapText(text, WIDTH - 4).map((line, index) => `  ${index === 0 ? sign : ' '} ${line}`)
+    const texts = [...powerTexts(row), ...people.flatMap((one) => hang('  ', one))]
+    const lines = texts.map((line, index) => `  ${index === 0 ? sign : ' '} ${line}`)
     // What a voter must not miss stands out most: who may do more, less or something else than before.
     return lines.map((line) => (sign === ' ' ? paint('dim', line) : paint('bold', paint(style, line))))
   })
   return [paint('bold', 'Power'), ...lines].join('\n')
+}
+
+/** On one line where that holds it; else what was and what will be below each other, to be compared. */
+function powerTexts({ text, whose, before, after }: AccessLine): readonly string[] {
+  if (whose === undefined || text.length <= WIDTH - 4) return wrapText(text, WIDTH - 4)
+  return [...wrapText(whose, WIDTH - 4), ...hang('  before  ', before!), ...hang('  after   ', after!)]
+}
+
+/** A text behind a label, its further lines below its first. */
+function hang(label: string, text: string): readonly string[] {
+  const below = ' '.repeat(label.length)
+  return text
+    .split(/(?<=;) (?=under condition |unless a policy )/)
+    .flatMap((part) => wrapText(part, WIDTH - 4 - label.length))
+    .map((line, index) => (index === 0 ? label : below) + line)
 }
 
 /** Most look-alikes that are named one by one. */

@@ -1,6 +1,8 @@
 /** The words for a plan's parts, for every rendering of it. */
 import { printable } from '../diagnostics/index.ts'
+import { amountNote } from './amounts.ts'
 import type { Access, AccessLimit, Change, FieldCause, Forecast, Plan, Ways } from './document.ts'
+import { peopleTexts } from './gains.ts'
 
 /** One line about a plan: `9 changes in 4 activities, 2 need another approver`; and about what is inside. */
 export function summarize(plan: Plan): string {
@@ -143,6 +145,16 @@ export function fieldCauseText(cause: FieldCause): string {
 
 type Sign = '+' | '-' | '~' | '?' | ' '
 
+/** A line about power; of a power that changes also its parts, and who gains or loses what. */
+export interface AccessLine {
+  readonly sign: Sign
+  readonly text: string
+  readonly whose?: string
+  readonly before?: string
+  readonly after?: string
+  readonly people?: readonly string[]
+}
+
 /**
  * Lines about power: gained (`+`), lost (`-`), changed (`~`), not known (`?`), and one that says of which no change was found.
  * What is alike shares a line.
@@ -151,11 +163,12 @@ export function accessLines({
   access = [],
   accessLimits = [],
   actor,
-}: Pick<Plan, 'access' | 'accessLimits' | 'actor'>): readonly { readonly sign: Sign; readonly text: string }[] {
+}: Pick<Plan, 'access' | 'accessLimits' | 'actor'>): readonly AccessLine[] {
   const rows = access.map(({ power, requests, wallet, before, after }) => ({
     power,
     requests,
     wallet,
+    people: peopleTexts(before, after),
     ...differenceText(before, after),
   }))
   const perWallet = Map.groupBy(rows, ({ wallet, sign, said }) => JSON.stringify([wallet ?? null, sign, said]))
@@ -168,12 +181,18 @@ export function accessLines({
     ]),
   )
   const lines = [...alike.values()].map((groups) => {
-    const { sign, said, wallet } = groups[0]![0]!
+    const { sign, said, had, then, people, wallet } = groups[0]![0]!
     // A whole power is never among those that are only counted.
     const whole = groups[0]!.flatMap(({ power, requests }) => (requests === undefined ? [power] : []))
     const powers = listText([...whole, ...groups[0]!.flatMap(({ requests = [] }) => requests)], whole.length)
     const of = wallet === undefined ? '' : ` of ${listText(groups.map(([first]) => printable(first!.wallet!)))}`
-    return { sign, text: `${powers}${of}: ${said}` }
+    const whose = `${powers}${of}`
+    return {
+      sign,
+      text: `${whose}: ${said}`,
+      ...(had === undefined ? {} : { whose, before: had, after: then }),
+      ...(people.length === 0 ? {} : { people }),
+    }
   })
   const limits = accessLimits.map((limit) => ({
     sign: '?' as const,
@@ -182,7 +201,10 @@ export function accessLines({
   return [...lines, ...limits, { sign: ' ', text: unchangedText(rows.length > 0, accessLimits) }]
 }
 
-function differenceText(before: Access, after: Access): { readonly sign: Sign; readonly said: string } {
+function differenceText(
+  before: Access,
+  after: Access,
+): { readonly sign: Sign; readonly said: string; readonly had?: string; readonly then?: string } {
   const [had, has] = [accessText(before), accessText(after)]
   if (before.unknown !== undefined || after.unknown !== undefined)
     return { sign: '?', said: `not known whether anybody gains or loses it: ${had === has ? has : `${had} → ${has}`}` }
@@ -190,7 +212,8 @@ function differenceText(before: Access, after: Access): { readonly sign: Sign; r
   if (had === nobody) return { sign: '+', said: has }
   // Compared before they are cut, two lists may differ in what is not shown.
   const then = had === has ? 'other people, or others whom a policy denies it, beyond what is shown' : has
-  return { sign: has === nobody ? '-' : '~', said: `${had} → ${then}` }
+  const said = `${had} → ${then}`
+  return has === nobody ? { sign: '-', said } : { sign: '~', said, had, then }
 }
 
 function limitText(limit: AccessLimit, actor: string): string {
@@ -234,7 +257,7 @@ function accessText({ ways, unknown, under = [] }: Access): string {
 export function circumstanceText({ condition, unless = [] }: Pick<Under, 'condition' | 'unless'>): string {
   const denied = unless.map((one) => `\`${printable(one)}\``).join(' or ')
   return [
-    ...(condition === undefined ? [] : [`under condition \`${printable(condition)}\``]),
+    ...(condition === undefined ? [] : [`under condition \`${printable(condition)}\`${amountNote(condition)}`]),
     ...(denied === '' ? [] : [`unless a policy denies ${denied}`]),
   ].join(', ')
 }

@@ -112,7 +112,8 @@ describe('a pull request', () => {
     expect(shown.stdout).toMatch(
       /~ policy\.p3 .*its definition changed\n {4}consensus +- .*user\.u1.*\n +\+ .*user\.u2/m,
     )
-    expect(shown.stdout).toMatch(/~ sign transaction \(ethereum\) of wallet\.w3: .*u1/m)
+    expect(shown.stdout).toMatch(/~ sign transaction \(ethereum\) of wallet\.w3\n +before .*\n(.*u1.*\n)+ +after /m)
+    expect(shown.stdout).toMatch(/^ +u2 gains: alone below 4 wei$/m)
     expect(shown.stdout).toContain('no change in any other power')
 
     const json = async () => (await quorate(['plan', defs, '--json', '--allow-delete'], { env })).stdout

@@ -54,11 +54,21 @@ describe('render', () => {
 
       Power
         ~ sign and send of wallet.stray: alice → alice and bob
+            alice loses: alone
+            bob gains: with others
         ~ export of wallet.stray: alice → any 1 of alice, bob
+            bob gains: alone
         ~ change policies, change the root quorum, change users, change credentials, change features,
-          change organizations and 11 more: alice → alice and bob
+          change organizations and 11 more
+            before  alice
+            after   alice and bob
+            alice loses: alone
+            bob gains: with others
         ~ import wallet, init import wallet, create wallet, create wallet accounts, delete wallet accounts
-          and 3 more: alice → any 1 of alice, bob
+          and 3 more
+            before  alice
+            after   any 1 of alice, bob
+            bob gains: alone
           no change in any other power
 
       1 live thing is not in the definitions and left alone (\`quorate unmanaged\` lists them)
@@ -181,9 +191,15 @@ describe('render', () => {
       **Power**
 
       - \`~\` **sign and send of wallet.stray: alice → alice and bob**
+        - **alice loses: alone**
+        - **bob gains: with others**
       - \`~\` **export of wallet.stray: alice → any 1 of alice, bob**
+        - **bob gains: alone**
       - \`~\` **change policies, change the root quorum, change users, change credentials, change features, change organizations and 11 more: alice → alice and bob**
+        - **alice loses: alone**
+        - **bob gains: with others**
       - \`~\` **import wallet, init import wallet, create wallet, create wallet accounts, delete wallet accounts and 3 more: alice → any 1 of alice, bob**
+        - **bob gains: alone**
       - no change in any other power
 
       as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`fcd773d276ae\` of 2026-01-02T03:04:05.000Z
