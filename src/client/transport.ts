@@ -85,9 +85,22 @@ function unreachable(url: string, attemptMs: number, error: unknown): ClientErro
   return new ClientError('client/unreachable', `cannot reach the API at \`${origin}\`: ${reason}`, {
     facts: { url, reason },
     submitted: NOT_SENT.has(reason) ? 'no' : 'unknown',
-    next: 'check that the service runs and that the base URL is right (`quorate doctor` tries it)',
+    next: adviceFor(reason, new URL(url)),
     cause: error,
   })
+}
+
+/** What to do about a reason; where it tells no more, to look for the service. */
+function adviceFor(reason: string, { hostname, port, protocol, host }: URL): string {
+  if (reason === 'ENOTFOUND')
+    return `no host is called \`${hostname}\` here: correct the base URL, or the name service of this machine`
+  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(reason) && protocol === 'https:')
+    return `what listens there speaks no TLS: the base URL may be \`http://${host}\``
+  if (reason === 'bad port')
+    return `no HTTP is spoken on port ${port}, which belongs to another protocol: correct the base URL`
+  if (/HTTP\/1\.1 protocol|HPE_/.test(reason))
+    return 'what listens there is no HTTP service: correct the port of the base URL'
+  return 'check that the service runs and that the base URL is right (`quorate doctor` tries it)'
 }
 
 /** Says that the caller gave up: before anything was sent, or with the outcome open. */

@@ -97,9 +97,9 @@ export type SettingFlags = { readonly [Name in keyof typeof settingRows]?: strin
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A setting has a value that it cannot have. */
-export function invalid(name: keyof typeof settingRows, expected: string, got: string): QuorateError {
+export function invalid(name: keyof typeof settingRows, expected: string, got: string, instead?: string): QuorateError {
   const { environment, flag } = settingRows[name]
   return new QuorateError('config/invalid', `expected ${flag} to be ${expected}, got \`${got}\``, {
-    next: `correct ${flag} or ${environment}`,
+    next: `correct ${flag} or ${environment}${instead === undefined ? '' : `: ${instead}`}`,
   })
 }

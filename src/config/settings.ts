@@ -64,14 +64,36 @@ function readSessions(environment: Environment, folder: string | undefined): Set
 
 function checkUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash) {
+  const instead = otherUrl(text, url)
+  if (!url || instead !== undefined) {
     // User, query and fragment of a URL may hold a password.
-    const shown = url
-      ? `${url.protocol}//${url.host}${url.pathname}`
-      : text.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*/s, '')
-    throw invalid('baseUrl', 'an http or https URL without user, query or fragment', shown)
+    const shown =
+      url && text.includes('//')
+        ? `${url.protocol}//${url.host}${url.pathname}`
+        : text.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*/s, '')
+    throw invalid('baseUrl', 'an http or https URL without user, query or fragment', shown, instead)
   }
   return url.href.replace(/\/$/, '')
+}
+
+/** What was probably meant where a text is no base URL; undefined where it is one, or nothing can be told. */
+function otherUrl(text: string, url: URL | undefined): string | undefined {
+  const bare = /^(?:\w+:(?!\d)\/*|\w+\/\/)?([\w.-]+(?::\d{1,5})?)\/*$/.exec(text)?.[1]
+  const [, port] = /^https?:\/\/[^/]*:(\d+)(?:\/|$)/.exec(text) ?? []
+  if (!url) {
+    if (port !== undefined && Number(port) > 65_535) return 'a port is a number up to 65535'
+    return bare === undefined ? undefined : `did you mean \`http://${bare}\`?`
+  }
+  if (!['http:', 'https:'].includes(url.protocol))
+    return bare === undefined ? 'it begins with http:// or https://' : `did you mean \`http://${bare}\`?`
+  const origin = url.origin
+  if (url.username || url.password)
+    return `leave out the user, as in \`${origin}\`: requests are signed by a key, and nobody logs in`
+  if (url.search || url.hash) return `leave out what follows the path, as in \`${origin}\``
+  const [api] = /\/public\/v\d+(?:\/.*)?$/.exec(url.pathname) ?? []
+  if (api !== undefined)
+    return `leave out \`${api}\`, which each request adds: \`${origin}${url.pathname.slice(0, -api.length)}\``
+  return undefined
 }
 
 function checkUuid(text: string): string {
