@@ -30,7 +30,7 @@ export type { RowStand, RowState, SendBatch, SendBatchCounts, SendBatchProgress 
 export { sendIdOf } from './send-ledger.ts'
 export { isSameSend, isSendOver, type SendOrder, type SendProgress, type TransactionReceipt } from './send-model.ts'
 export { bodyTimeIn, listedFrom } from './send-times.ts'
-export { readTransactionState } from './sends.ts'
+export { readTransactionState, sendStatusIdOf } from './sends.ts'
 export {
   type DriftRow,
   type Held,

@@ -237,8 +237,7 @@ export async function openSends(
   const client = await sendClientFor(organization)
   const publicKey = client.publicKey.toLowerCase()
   const describe = (activity: Wire.Activity): SendActivityState => {
-    const { ethSendTransactionResult, solSendTransactionResultV2 } = activity.result ?? {}
-    const { sendTransactionStatusId } = ethSendTransactionResult ?? solSendTransactionResultV2 ?? {}
+    const sendTransactionStatusId = sendStatusIdOf(activity)
     const { error, ...described } = describeActivity(activity, { publicKey, nowMs: clock() + serviceAheadMs() })
     return {
       ...described,
@@ -247,6 +246,12 @@ export async function openSends(
     }
   }
   return { client, describe }
+}
+
+/** What asks for the transaction of an activity that sends; undefined before it was carried out. */
+export function sendStatusIdOf({ result }: Pick<Wire.Activity, 'result'>): string | undefined {
+  const { ethSendTransactionResult, solSendTransactionResultV2 } = result ?? {}
+  return (ethSendTransactionResult ?? solSendTransactionResultV2)?.sendTransactionStatusId
 }
 
 /**

@@ -8,8 +8,10 @@ import {
   listedFrom,
   type PlanStore,
   readActivities,
+  readTransactionState,
   type SendOrder,
   STATUSES,
+  sendStatusIdOf,
   toUnixMs,
 } from '../../activities/index.ts'
 import { readSolanaPayment, solanaSendBytes } from '../chain/index.ts'
@@ -68,6 +70,7 @@ export async function findElsewhere(
   const wait = listedFrom(orders) - now()
   if (wait > 0) await pause(wait)
   const equals = Map.groupBy(orders, (order) => paymentOf(order))
+  const under = new Map<SendOrder, Under[]>()
   const activities = await readSince(client, now() - LOOK_BACK_MS)
   // After the list: what was sent from this ledger meanwhile is known to it.
   const isKnown = await ledger.knownBodies()
@@ -80,17 +83,53 @@ export async function findElsewhere(
     const equal = payment === undefined ? [] : (equals.get(payment) ?? [])
     for (const order of orders) {
       const bodyTimeMs = equal.includes(order) ? bodyTimeIn(order, activity) : undefined
-      if (bodyTimeMs !== undefined) found.set(order, { ...facts, kind: 'same', bodyTimeMs })
-      else if (found.get(order)?.kind !== 'same' && isUnder(order, activity))
-        found.set(order, { ...facts, kind: 'other' })
+      const kind = bodyTimeMs !== undefined ? 'same' : isUnder(order, activity) ? 'other' : undefined
+      if (kind === undefined) continue
+      const by: SentElsewhere = { ...facts, kind, ...(bodyTimeMs === undefined ? {} : { bodyTimeMs }) }
+      under.set(order, [...(under.get(order) ?? []), { by, activity }])
     }
     if (NOTHING.has(activity.status) || not.includes(activity.id)) continue
     for (const order of equal) {
       // What replaces a send asks for what that did, with its nonce.
-      if (!found.has(order) && order.replaces === undefined) found.set(order, { ...facts, kind: 'equal' })
+      const isUnderIt = under.get(order)?.some(({ by }) => by.activityId === activity.id)
+      if (!isUnderIt && !found.has(order) && order.replaces === undefined) found.set(order, { ...facts, kind: 'equal' })
     }
   }
+  for (const [order, activities] of under) {
+    const by = await holderOf(client, order, activities)
+    if (by !== undefined) found.set(order, by)
+  }
   return found
+}
+
+/** An activity that was submitted under the reference of an order. */
+interface Under {
+  readonly by: SentElsewhere
+  readonly activity: Wire.Activity
+}
+
+/**
+ * What has a reference of those that were submitted under it, newest first. One that was given up has left it free, as it
+ * does in a ledger; the API is asked, and only where another send stands under the reference. The same send is joined even
+ * then: it ends as given up, and the same command sends it anew.
+ */
+async function holderOf(
+  client: QueryClient,
+  order: SendOrder,
+  under: readonly Under[],
+): Promise<SentElsewhere | undefined> {
+  const same = under.findLast(({ by }) => by.kind === 'same')?.by
+  if (under.every(({ by }) => by.kind === 'same')) return same
+  for (const { by, activity } of under) if (!(await isGivenUp(client, order, activity))) return by
+  return same
+}
+
+async function isGivenUp(client: QueryClient, order: SendOrder, activity: Wire.Activity): Promise<boolean> {
+  const sendTransactionStatusId = sendStatusIdOf(activity)
+  if (sendTransactionStatusId === undefined) return false
+  const sent = { ...order, parameters: parametersOf(activity) as SendOrder['parameters'] }
+  const asked = { sendTransactionStatusId, withReceipt: false }
+  return (await readTransactionState(client, sent, asked)).state === 'given up'
 }
 
 /** What the activities are compared with, and how time passes. */

@@ -1,7 +1,13 @@
 /** One reference, however many machines have it: each has a data folder of its own, and the API is all that they share. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createActivities, createPlanStore, type SendOrder, sendIdOf } from '../../activities/index.ts'
+import {
+  createActivities,
+  createPlanStore,
+  readTransactionState,
+  type SendOrder,
+  sendIdOf,
+} from '../../activities/index.ts'
 import { createRate, createSubmitClient } from '../../src/client/index.ts'
 import { assertNotElsewhere } from '../../src/sending/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
@@ -106,6 +112,24 @@ describe('a reference is the organization’s, not a folder’s', () => {
       facts: { activity: first.activityId, submitted: 'nothing' },
     })
   })
+
+  test('a reference whose send was given up is free from another folder too, and has the next send from then on', async () => {
+    const [all, some, less] = [`${1000n * 10n ** 18n}`, '58', '59'].map((value) => orderOf('FREED', {}, value))
+    const first = machine()
+    const { sendTransactionStatusId } = await first.send(all!)
+    const asked = { sendTransactionStatusId: sendTransactionStatusId!, withReceipt: false }
+    await expect
+      .poll(async () => (await readTransactionState(first.client, all!, asked)).state, { timeout: 30_000 })
+      .toBe('given up')
+    const next = await machine().send(some!)
+    // Also what was sent before: it would be paid beside what has its reference now.
+    for (const order of [less!, all!]) {
+      await expect(machine().send(order)).rejects.toMatchObject({
+        code: 'cli/reference-taken',
+        facts: { activity: next.activityId, submitted: 'nothing' },
+      })
+    }
+  }, 60_000)
 
   test('a worker with another folder says whose send it is, and never that it has failed', async () => {
     const sendId = sendIdOf(orderOf('FOREIGN'))
