@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /** A node of its own, on a free port of this machine; ended with `stop`. */
 export interface Anvil {
@@ -59,10 +61,34 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
       await rpc('anvil_setBalance', address, `0x${(BigInt(ether) * 10n ** 18n).toString(16)}`)
     },
     async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const kept = stateFile === undefined ? undefined : await wholeState(stateFile)
       const ended = once(child, 'exit')
       child.kill('SIGKILL')
       await ended
+      // One that dies while it writes leaves a part of its state and would not start again: it is as if it had not begun to write.
+      if (kept !== undefined && readState(stateFile!) === undefined) writeFileSync(stateFile!, kept)
     },
+  }
+}
+
+/** The state as it was last written to its end; undefined where it was never written. */
+async function wholeState(path: string): Promise<string | undefined> {
+  for (let tries = 0; existsSync(path) && tries < 500; tries++) {
+    const text = readState(path)
+    if (text !== undefined) return text
+    await pause(10)
+  }
+  return undefined
+}
+
+function readState(path: string): string | undefined {
+  const text = readFileSync(path, 'utf8')
+  try {
+    JSON.parse(text)
+    return text
+  } catch {
+    return undefined
   }
 }
 
