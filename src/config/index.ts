@@ -4,5 +4,5 @@
 export { configCodes } from './codes.ts'
 export { environmentOfBackground, takeEnvironment, withoutSecrets } from './environment.ts'
 export { type SettingFlags, settingRows } from './setting-rows.ts'
-export { KEY_VARIABLE, readSettings, type Settings, type SigningKey } from './settings.ts'
+export { KEY_VARIABLE, type KeptKey, readSettings, type Settings, type SigningKey } from './settings.ts'
 export { startVariables } from './start-variables.ts'

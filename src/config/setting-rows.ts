@@ -45,11 +45,19 @@ export const settingRows = {
     argument: '<command>',
     meaning: 'command that signs with the API private key, which then stays where it is kept (needs --public-key)',
   },
+  signKey: {
+    environment: 'QUORATE_API_SIGN_KEY',
+    flag: '--sign-key',
+    argument: '<keeper:key>',
+    meaning:
+      'key of AWS KMS (aws-kms:…), Google Cloud KMS (gcp-kms:…), Vault transit (vault:…) or a token (pkcs11:…) that signs (needs --public-key)',
+  },
   publicKey: {
     environment: 'QUORATE_API_PUBLIC_KEY',
     flag: '--public-key',
     argument: '<hex>',
-    meaning: 'public key that --sign-command signs with, followed by `:secp256k1` or `:ed25519` where it is not P-256',
+    meaning:
+      'public key that --sign-command or --sign-key signs with, followed by `:secp256k1` or `:ed25519` where it is not P-256',
   },
   payloadKeyFile: {
     environment: 'QUORATE_PAYLOAD_KEY_FILE',

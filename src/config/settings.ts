@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
-import type { CommandKey, KeyReference, SignatureScheme } from '../stamp/index.ts'
+import type { CommandKey, KeeperKey, KeyReference, SignatureScheme } from '../stamp/index.ts'
 import { Secret } from '../telemetry/index.ts'
 import { type Environment, invalid, type SettingFlags, settingRows } from './setting-rows.ts'
 
@@ -14,7 +14,7 @@ export interface Settings {
   /** The organization to work in; absent: the embedded service's own. */
   readonly organizationId?: string
   /** Where the private key comes from, or what signs with it; absent: the embedded service's root key. */
-  readonly key?: KeyReference | SigningKey
+  readonly key?: KeyReference | SigningKey | KeptKey
   /** Folder with the keys of users of sub-organizations, `NAME.key` each; absent: only the key in use may act inside. */
   readonly subOrganizationKeys?: string
   /** Most requests a second that this process sends; absent: no limit, until the API refuses one. */
@@ -117,22 +117,37 @@ export interface SigningKey extends CommandKey {
   readonly kind: 'sign command'
 }
 
+/** A key of a keeper that signs by itself; how the keeper is reached stands in the environment. */
+export interface KeptKey extends Omit<KeeperKey, 'tools'> {
+  readonly kind: 'sign key'
+}
+
 /** The private key itself may come in this variable; never on a command line, where every process can read it. */
 export const KEY_VARIABLE = 'QUORATE_API_KEY'
 /** The same for the key that payloads at Temporal are sealed with. */
 export const PAYLOAD_KEY_VARIABLE = 'QUORATE_PAYLOAD_KEY'
 
 /** The API key that settings name, if any. Throws `config/several-keys`, `config/public-key-missing` or `config/invalid`. */
-export function readApiKey(environment: Environment, flags: SettingFlags): KeyReference | SigningKey | undefined {
-  const key = readKey<KeyReference | Pick<SigningKey, 'kind' | 'signCommand'>>(environment, flags, {
-    what: 'API key',
-    variable: KEY_VARIABLE,
-    settings: {
-      keyFile: keyInFile,
-      keyCommand: keyOfCommand,
-      signCommand: (signCommand) => ({ kind: 'sign command', signCommand }),
+export function readApiKey(environment: Environment, flags: SettingFlags): Settings['key'] {
+  const key = readKey<KeyReference | Pick<SigningKey, 'kind' | 'signCommand'> | Pick<KeptKey, 'kind' | 'signKey'>>(
+    environment,
+    flags,
+    {
+      what: 'API key',
+      variable: KEY_VARIABLE,
+      settings: {
+        keyFile: keyInFile,
+        keyCommand: keyOfCommand,
+        signCommand: (signCommand) => ({ kind: 'sign command', signCommand }),
+        signKey: readSignKey,
+      },
     },
-  })
+  )
+  if (key?.kind === 'sign key') {
+    const { publicKey, curve } = readPublicKey(environment, flags)
+    if (curve !== 'p256') throw invalid('publicKey', 'a key on P-256: keepers sign with no other', curve)
+    return { ...key, publicKey, curve }
+  }
   return key?.kind === 'sign command' ? { ...key, ...readPublicKey(environment, flags) } : key
 }
 
@@ -184,14 +199,26 @@ function readKey<Key extends { readonly kind: string }>(
   return keys[0]
 }
 
-/** The public key that a sign command signs with. */
+/** The keepers that `src/stamp/sign-key.ts` opens; that file is loaded when something is signed, and not before the first line. */
+const SIGN_KEY = /^(?:aws-kms|gcp-kms|vault|pkcs11):./s
+
+function readSignKey(signKey: string): Pick<KeptKey, 'kind' | 'signKey'> {
+  if (SIGN_KEY.test(signKey)) return { kind: 'sign key', signKey }
+  throw invalid(
+    'signKey',
+    'aws-kms:KEY, gcp-kms:VERSION, vault:MOUNT/KEY or pkcs11:URI',
+    `${signKey.length} characters`,
+  )
+}
+
+/** The public key that a sign command, or a keeper, signs with. */
 function readPublicKey(environment: Environment, flags: SettingFlags): Pick<SigningKey, 'publicKey' | 'curve'> {
   const { environment: variable, flag } = settingRows.publicKey
   const text = flags.publicKey ?? (environment[variable] || undefined)
   if (text === undefined) {
     throw new QuorateError(
       'config/public-key-missing',
-      'a sign command is given without the public key that it signs with',
+      'a sign command or key is given without the public key that it signs with',
       {
         next: `give ${flag} or ${variable}`,
       },

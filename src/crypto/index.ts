@@ -8,7 +8,7 @@
 export { decodeBase58Check, encodeBase58Check } from './base58check.ts'
 export { type Cbor, type CborKey, decodeCbor, readCbor } from './cbor.ts'
 export { type CoseAlgorithm, type CoseKey, parseCoseKey } from './cose.ts'
-export { encodeDerSignature } from './der.ts'
+export { encodeDerSignature, parseDerSignature } from './der.ts'
 export { signEd25519 } from './ed25519.ts'
 export { createEip191Signer, eip191Digest, verifyEip191 } from './eip191.ts'
 export { openEnvelope, sealEnvelope } from './envelope.ts'

@@ -1,9 +1,9 @@
 import type { Rate } from '../client/index.ts'
-import type { CommandKey, SignatureScheme, StampingKey } from '../stamp/index.ts'
+import type { CommandKey, KeeperKey, SignatureScheme, StampingKey } from '../stamp/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 
-/** A key, at hand or behind a command, and how it stamps: by the plain scheme of its curve unless said. */
-export type PlaceKey = ((StampingKey & { readonly publicKey: string }) | CommandKey) & {
+/** A key, at hand, behind a command or at a keeper, and how it stamps: by the plain scheme of its curve unless said. */
+export type PlaceKey = ((StampingKey & { readonly publicKey: string }) | CommandKey | KeeperKey) & {
   readonly scheme?: SignatureScheme | undefined
 }
 

@@ -53,6 +53,15 @@ export const stampCodes = {
     summary: 'What the sign command printed is not a signature of the request by the key of the public key given.',
     solve: 'Check the public key and its curve, and that the digest is signed as it is and not hashed again.',
   },
+  'stamp/sign-key-failed': {
+    summary: 'The keeper of an API key (AWS KMS, Google Cloud KMS, Vault, a PKCS #11 token) did not sign.',
+    solve:
+      'See whether it is reached from here, its client library is installed, and the credentials may sign with the key.',
+  },
+  'stamp/sign-key-mismatch': {
+    summary: 'What a keeper signed is not of the public key given.',
+    solve: 'Give the public key of this very key and version; it must be on P-256.',
+  },
   'stamp/key-unwritable': {
     summary: 'A private key file cannot be created.',
     solve: 'Choose a path that is free, in a folder you may write to; an existing key is never overwritten.',

@@ -4,6 +4,7 @@ import type { Secret } from '../telemetry/index.ts'
 import { keyMalformed, requireFit } from './key-errors.ts'
 import { SCHEMES, type SignatureScheme, schemesOf } from './schemes.ts'
 import { type CommandKey, signByCommand } from './sign-command.ts'
+import { createKeeperSigner, type KeeperKey } from './sign-key.ts'
 
 /** The header that proves who made a request. */
 export interface StampHeader {
@@ -31,15 +32,16 @@ export interface StampingKey {
 /**
  * Creates a stamper of an API key. Throws `stamp/key-malformed`, `stamp/key-mismatch` when the public key given is not
  * the private key's, or `stamp/scheme-unfit` for a scheme of another curve; to stamp with a command throws
- * `stamp/sign-command-failed` and `stamp/sign-command-mismatch`.
+ * `stamp/sign-command-failed` and `stamp/sign-command-mismatch`, with a key of a keeper `stamp/sign-key-failed` and
+ * `stamp/sign-key-mismatch`.
  * @default scheme the plain one of the key's curve; a secp256k1 key that is at hand may use the EIP-191 one instead
  */
 export function createApiKeyStamper(
-  key: StampingKey | CommandKey,
+  key: StampingKey | CommandKey | KeeperKey,
   options: { readonly scheme?: SignatureScheme | undefined } = {},
 ): Stamper {
   const scheme = chooseScheme(key.curve ?? 'p256', options.scheme)
-  const { publicKey, sign } = 'signCommand' in key ? commandSigner(key, scheme) : localSigner(key, scheme)
+  const { publicKey, sign } = openBodySigner(key, scheme)
   // The member order of the published TypeScript client (docs/protocol/stamps.md#api-key-stamps). Written once and
   // straight from text: a new object and a byte array for each stamp would take a fifteenth of what signing takes.
   const head = `${JSON.stringify({ publicKey, scheme }).slice(0, -1)},"signature":"`
@@ -61,6 +63,11 @@ export function createApiKeyStamper(
 interface BodySigner {
   readonly publicKey: string
   readonly sign: (body: Uint8Array) => string | Promise<string>
+}
+
+function openBodySigner(key: StampingKey | CommandKey | KeeperKey, scheme: SignatureScheme): BodySigner {
+  if ('signCommand' in key) return commandSigner(key, scheme)
+  return 'signKey' in key ? { publicKey: key.publicKey, sign: createKeeperSigner(key) } : localSigner(key, scheme)
 }
 
 function localSigner(key: StampingKey, scheme: SignatureScheme): BodySigner {

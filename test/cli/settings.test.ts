@@ -96,6 +96,10 @@ describe('--sign-command', () => {
     const start = await backgroundStart(readSettings({ ...place, ...env }))
     expect(start.privateKey).toBeUndefined()
     expect(start.signingKey).toEqual({ signCommand: env.QUORATE_API_SIGN_COMMAND, publicKey, curve: 'p256' })
+    const kept = { QUORATE_API_SIGN_KEY: 'vault:transit/ci', QUORATE_API_PUBLIC_KEY: publicKey }
+    expect(await backgroundStart(readSettings({ ...place, ...kept }))).toMatchObject({
+      keptKey: { signKey: 'vault:transit/ci', publicKey, curve: 'p256' },
+    })
   })
 
   test('without a public key, with a wrong one, or beside another key it is refused, and nothing of it is shown', async () => {

@@ -93,8 +93,9 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
 }
 
 /** The key that was given, else the embedded service's root key. */
-function keyOfStart({ dataDir, privateKey, signingKey }: BackgroundStart): NonNullable<Settings['key']> {
+function keyOfStart({ dataDir, privateKey, signingKey, keptKey }: BackgroundStart): NonNullable<Settings['key']> {
   if (signingKey !== undefined) return { kind: 'sign command', ...signingKey }
+  if (keptKey !== undefined) return { kind: 'sign key', ...keptKey }
   if (privateKey === undefined) return bootstrapKey(dataDir)
   return { kind: 'value', value: new Secret(privateKey), name: 'the key given' }
 }

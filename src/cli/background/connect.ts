@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { KEY_VARIABLE, type Settings, settingRows } from '../../config/index.ts'
+import { KEY_VARIABLE, type Settings, settingRows, takeEnvironment } from '../../config/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { readPrivate } from '../../local/index.ts'
 import { type Place, type PlaceKey, rateOf } from '../../operations/index.ts'
@@ -111,9 +111,9 @@ export async function backgroundStart(settings: Settings, place?: Place): Promis
     ...common,
     baseUrl,
     organizationId,
-    ...('signCommand' in key
-      ? { signingKey: { ...key, curve } }
-      : { privateKey: `${key.privateKey.reveal()}:${curve}` }),
+    ...('signKey' in key ? { keptKey: { signKey: key.signKey, publicKey: key.publicKey, curve: key.curve } } : {}),
+    ...('signCommand' in key ? { signingKey: { ...key, curve } } : {}),
+    ...('signKey' in key || 'signCommand' in key ? {} : { privateKey: `${key.privateKey.reveal()}:${curve}` }),
     ...(scheme === undefined ? {} : { stampScheme: scheme }),
   }
 }
@@ -123,6 +123,10 @@ export async function loadKey(
   reference: NonNullable<Settings['key']>,
   { stampScheme }: Pick<Settings, 'stampScheme'>,
 ): Promise<PlaceKey> {
+  if (reference.kind === 'sign key') {
+    const { kind: _, ...key } = reference
+    return { ...key, tools: { environment: takeEnvironment() }, scheme: stampScheme }
+  }
   if (reference.kind !== 'sign command') return { ...(await loadPrivateKey(reference)), scheme: stampScheme }
   const { kind: _, ...key } = reference
   return { ...key, scheme: stampScheme }

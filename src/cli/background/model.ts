@@ -1,3 +1,4 @@
+import type { KeptKey } from '../../config/index.ts'
 import type { Bootstrap, OperatorState } from '../../service/index.ts'
 import type { CommandKey, SignatureScheme } from '../../stamp/index.ts'
 
@@ -43,6 +44,8 @@ export interface BackgroundStart {
   readonly privateKey?: string
   /** The key and the command that signs with it, when the parent was given those. */
   readonly signingKey?: CommandKey
+  /** The key of a keeper that signs by itself, when the parent was given one. */
+  readonly keptKey?: Omit<KeptKey, 'kind'>
   readonly stampScheme?: SignatureScheme
   /** The payload key, when the parent was given one. @default the data folder's own */
   readonly payloadKey?: string
