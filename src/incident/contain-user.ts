@@ -1,4 +1,5 @@
 /** Cutting off a user of whose credentials none is trusted any more. */
+import type { Wire } from '../protocol/index.ts'
 import { type ContainDoor, type Cut, createCutter, DELETIONS, quorumWithout, WORDS } from './contain.ts'
 import type { LocatedUser, OtherCredential } from './locate.ts'
 
@@ -6,11 +7,11 @@ import type { LocatedUser, OtherCredential } from './locate.ts'
  * Cuts a user off, in this order: a policy that denies whatever the user approves, which is one activity whatever the user may log
  * in with; the user leaves the root quorum, which asks no policy; every credential is deleted but the one that the API keeps; what
  * the user asked for or approved and still waits is rejected. With `deleteUser` the user leaves the root quorum and is deleted
- * first; the policy is asked for where that did not come through. What one step meets does not stop the next.
+ * first; the policy is asked for where that did not come through. With `othersSince`, what the user made for others since then is deleted. What one step meets does not stop the next.
  */
 export async function containUser(located: LocatedUser, door: ContainDoor): Promise<readonly Cut[]> {
   const { user, others } = located
-  const { cuts, cut, deny, rejectOpen } = createCutter(door)
+  const { cuts, cut, deny, rejectOpen, cutOthers } = createCutter(door)
   const leaveQuorum = async () => {
     const parameters = quorumWithout(located)
     if (parameters)
@@ -39,7 +40,9 @@ export async function containUser(located: LocatedUser, door: ContainDoor): Prom
       await cut(what, type, { userId: user.id, [ids]: these.map(({ id }) => id) })
     }
   }
-  await rejectOpen(({ votes }) => votes.some(({ userId }) => userId === user.id))
+  const isHers = ({ votes }: Pick<Wire.Activity, 'votes'>) => votes.some(({ userId }) => userId === user.id)
+  await rejectOpen(isHers)
+  await cutOthers(isHers, user.id)
   return cuts
 }
 

@@ -4,6 +4,7 @@ import { castVote } from '../operations/index.ts'
 import { makeBody } from '../plan/index.ts'
 import { type ActivityType, activities, isWaiting, type Json, type Wire } from '../protocol/index.ts'
 import type { LocatedKey, LocatedUser, OtherCredential } from './locate.ts'
+import { madeForOthers } from './made-for-others.ts'
 
 /** One protective step, and what came of it. */
 export interface Cut {
@@ -23,6 +24,11 @@ export interface ContainDoor {
   readonly tell: (cut: Cut) => void
   /** Deletes a user who has no other way in. @default false */
   readonly deleteUser?: boolean
+  /**
+   * Deletes the credentials that the suspect has made for other users since then, in milliseconds since the epoch.
+   * @default those of others stay
+   */
+  readonly othersSince?: number | undefined
 }
 
 const OPEN = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
@@ -31,16 +37,21 @@ const OPEN = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATOR
 const WAYS_IN =
   /^ACTIVITY_TYPE_(CREATE_API_KEYS|CREATE_AUTHENTICATORS|CREATE_OAUTH_PROVIDERS|STAMP_LOGIN|CREATE_READ_WRITE_SESSION|CREATE_READ_ONLY_SESSION|OTP_LOGIN|OAUTH_LOGIN|RECOVER_USER)/
 const wayInTypes = (Object.keys(activities) as ActivityType[]).filter((type) => WAYS_IN.test(type))
+/** The same, with the making of whole users. */
+const wayInForOthersTypes = [
+  ...wayInTypes,
+  ...(Object.keys(activities) as ActivityType[]).filter((type) => /^ACTIVITY_TYPE_CREATE_(API_ONLY_)?USERS/.test(type)),
+]
 
 /**
  * Cuts a key off, in this order: the key is deleted; the credentials that it made are deleted; what it asked for or approved and
- * still waits is rejected; where a deletion did not come through at once, because others must approve it or because the API keeps
+ * still waits is rejected; with `othersSince`, what it made for other users since then is deleted; where a deletion did not come through at once, because others must approve it or because the API keeps
  * a user's last credential, a policy that denies whatever is approved with it is asked for, and the user leaves a root quorum of
  * one. With `deleteUser` a user who has no other way in leaves the quorum and is deleted instead. What one step meets does not stop the next. Equal requests that are open are not made again.
  */
 export async function contain(exposure: LocatedKey, door: ContainDoor): Promise<readonly Cut[]> {
   const { user, key, others, quorum } = exposure
-  const { cuts, note, cut, deny, rejectOpen } = createCutter(door)
+  const { cuts, note, cut, deny, rejectOpen, cutOthers } = createCutter(door)
 
   const alive: string[] = []
   if (door.deleteUser && others.length === 0) {
@@ -57,6 +68,7 @@ export async function contain(exposure: LocatedKey, door: ContainDoor): Promise<
     for (const one of made) if (!(await deleteOne(one)) && one.publicKey) alive.push(one.publicKey)
   }
   await rejectOpen((activity) => isVotedBy(activity, key.publicKey))
+  await cutOthers((activity) => isVotedBy(activity, key.publicKey), user.id)
   if (alive.length > 0) {
     // No policy is asked where one member is the quorum.
     if (quorum.threshold === 1 && !door.deleteUser) await leaveQuorum()
@@ -105,6 +117,24 @@ export function createCutter(door: ContainDoor) {
     ) {
       if (await isDenied(policy.consensus, door.client)) return note({ what, outcome: 'done' })
       return cut(what, 'ACTIVITY_TYPE_CREATE_POLICY_V3', { ...policy, effect: 'EFFECT_DENY', condition: 'true' })
+    },
+    /** Deletes what the suspect has made for other users, where it is known since when. */
+    async cutOthers(isSuspects: (activity: Wire.Activity) => boolean, userId: string): Promise<void> {
+      const { client, othersSince: since } = door
+      if (since === undefined) return
+      const made = await madeForOthers(client, { types: wayInForOthersTypes, isSuspects, userId, since }).catch(
+        (error: unknown) => {
+          note({ what: 'find the credentials that were made for others', outcome: 'unknown', why: wordsOf(error) })
+          return []
+        },
+      )
+      for (const { user, credential } of made) {
+        // Whoever works with the key in use goes on.
+        if (credential.publicKey === client.publicKey.toLowerCase()) continue
+        const { type, ids } = DELETIONS[credential.kind]
+        const what = `delete ${WORDS[credential.kind]} ${credential.name} of ${user.name}, made for them`
+        await cut(what, type, { userId: user.id, [ids]: [credential.id] })
+      }
     },
     /** Rejects what waits for approval. */
     async rejectOpen(isOne: (activity: Wire.Activity) => boolean): Promise<void> {

@@ -164,7 +164,8 @@ function quorumOf({ quorum }: Wire.Config, users: readonly Wire.User[]): Located
   }
 }
 
-function credentialsOf({ apiKeys, authenticators, oauthProviders }: Wire.User): readonly OtherCredential[] {
+/** What a user may log in with. */
+export function credentialsOf({ apiKeys, authenticators, oauthProviders }: Wire.User): readonly OtherCredential[] {
   return [
     ...apiKeys.map(
       ({ apiKeyId, apiKeyName, credential, createdAt }): OtherCredential => ({

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
-import { createTestUser, Refused, startTestService } from '../service/harness.ts'
+import { allowAlone, createTestUser, Refused, startTestService } from '../service/harness.ts'
 import { countActivities, environmentOf, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
 
@@ -131,4 +131,55 @@ test('incident user: the reconciler of the organization is paused, with the reas
   expect([cut.exit, ownCuts(cut.stdout)]).toEqual([0, ['done deny whatever ann approves', 'done hold the reconciler']])
   const { stdout } = await quorate(['watch', 'list', '--json'], place)
   expect(JSON.parse(stdout).watches[0].paused).toBe(`incident: user ${userId}`)
+})
+
+test('incident user: what was made for others since then is cut as well, what was made before is left, and so is the key in use', async () => {
+  let aheadMs = -10 * 86_400_000
+  const service = await startTestService({ clock: () => Date.now() + aheadMs })
+  onTestFinished(() => service.close())
+  const folder = testFolder()
+  const env = environmentOf(service, folder, service.root.privateKey)
+  const ann = await createTestUser(service, 'ann')
+  const bob = await createTestUser(service, 'bob')
+  const cia = await createTestUser(service, 'cia')
+  await allowAlone(service, ann, "activity.resource == 'CREDENTIAL' || activity.resource == 'USER'")
+  const add = (userId: string, name: string) => {
+    const apiKeys = [apiKey(name, generateP256KeyPair().publicKey)]
+    return ann.client.submit('ACTIVITY_TYPE_CREATE_API_KEYS_V2', { userId, apiKeys })
+  }
+  await add(bob.userId, 'of last week')
+  aheadMs = 0
+  await add(bob.userId, 'hidden')
+  await add(service.rootUserId, 'of the root')
+  const eve = generateP256KeyPair()
+  const users = [
+    { userName: 'eve', apiKeys: [apiKey('a', eve.publicKey), apiKey('b', generateP256KeyPair().publicKey)] },
+  ]
+  const whole = users.map((user) => ({ ...user, authenticators: [], oauthProviders: [], userTags: [] }))
+  expect((await ann.client.submit('ACTIVITY_TYPE_CREATE_USERS_V3', { users: whole })).status).toMatch(/COMPLETED/)
+  const own = generateP256KeyPair()
+  await service.root.submit('ACTIVITY_TYPE_CREATE_API_KEYS_V2', {
+    userId: cia.userId,
+    apiKeys: [apiKey('by somebody else', own.publicKey)],
+  })
+  const contain = (...more: readonly string[]) =>
+    quorate(['incident', 'user', 'ann', '--contain', '--made-for-others', '--yes', '--json', ...more], {
+      env,
+      cwd: folder,
+    })
+  const timeless = await contain()
+  expect([timeless.exit, timeless.stderr]).toEqual([1, expect.stringContaining('--since')])
+  const cut = await contain('--since', '2d')
+  const cuts = ownCuts(cut.stdout).filter((one) => one.includes('made for them'))
+  // The API keeps a user's last credential.
+  expect(cuts.toSorted()).toEqual([
+    'done delete API key a of eve, made for them',
+    'done delete API key hidden of bob, made for them',
+    expect.stringMatching(/^done delete API key of the root of /),
+    'refused delete API key b of eve, made for them',
+  ])
+  const namesOf = async (userId: string) =>
+    (await service.root.query('get_api_keys', { userId })).apiKeys.map(({ apiKeyName }) => apiKeyName)
+  expect(await namesOf(bob.userId)).toEqual(['bob-key', 'of last week'])
+  expect(await namesOf(cia.userId)).toEqual(['cia-key', 'by somebody else'])
 })

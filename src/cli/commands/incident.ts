@@ -109,6 +109,11 @@ async function cutOff(input: CommandInput, { place, client, publicKey, user, exp
     io.say(renderContainment({ ...(user ? { user } : { publicKey: publicKey! }), exposures }, io.style))
     io.say(timeNeeded(exposures.length, settings.requestsPerSecond))
   }
+  const othersSince = readOthersSince(input, place.now())
+  if (!json && othersSince !== undefined) {
+    const since = new Date(othersSince).toISOString()
+    io.say(line`Credentials that were made for other users since ${since} are deleted as well.\n`)
+  }
   await assertConfirmed(input, { question: 'Cut it off?', otherwise: 'nothing was submitted' })
   for (const key of keysOf({ publicKey, exposures })) markCompromised(settings.dataDir, key, place.now(), user?.id)
   const done = new Map<string, Cut[]>()
@@ -117,6 +122,7 @@ async function cutOff(input: CommandInput, { place, client, publicKey, user, exp
   // What Temporal may have to be waited for holds no submit up.
   const held = holdReconciler(input, place, because({ publicKey, user }))
   const deleteUser = input.options['deleteUser'] === true
+  const others = othersSince === undefined ? {} : { othersSince }
   await inEach(exposures, async (exposure) => {
     const { id, name } = exposure.organization
     const where = exposures.length > 1 ? `${name}: ` : ''
@@ -124,7 +130,13 @@ async function cutOff(input: CommandInput, { place, client, publicKey, user, exp
     try {
       // One rate for all of them: the API counts the requests of one address together (docs/protocol/limits.md#requests-a-second).
       const key = (id === place.organizationId ? undefined : await keyInside(place, name)) ?? place.key
-      const door = { client: submitter({ ...place, organizationId: id, key }), now: place.now, tell, deleteUser }
+      const door = {
+        client: submitter({ ...place, organizationId: id, key }),
+        now: place.now,
+        tell,
+        deleteUser,
+        ...others,
+      }
       take(exposure, await (isOfKey(exposure) ? contain(exposure, door) : containUser(exposure, door)))
     } catch (error) {
       // A bad key file of one organization leaves no other uncut.
@@ -320,4 +332,15 @@ function ownTimeline(dataDir: string, { publicKey, user, at }: IncidentView): st
   const folder = join(dataDir, 'incidents')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   return join(folder, `${(publicKey ?? user!.id.replace(/-/g, '')).slice(0, 16)}-${at.replace(/[-:]|\.\d+/g, '')}.md`)
+}
+
+/** Since when the credentials of others are not trusted either; undefined: they are left. Throws `cli/usage` without a time. */
+function readOthersSince({ options }: CommandInput, nowMs: number): number | undefined {
+  if (options['madeForOthers'] !== true) return undefined
+  const since = readSince(options['since'], nowMs)
+  if (since !== undefined) return since
+  throw new QuorateError('cli/usage', '--made-for-others needs to know since when', {
+    facts: { submitted: 'nothing' },
+    next: 'give --since with the time from which on nothing that was made is trusted',
+  })
 }

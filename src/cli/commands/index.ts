@@ -381,6 +381,10 @@ export const commands: readonly CommandRow[] = [
     options: [
       { flags: '--contain', meaning: 'cut it off first, then read what it did' },
       { flags: '--since <time>', meaning: 'what it did since then: a time as ISO 8601, or 30d (default: all of it)' },
+      {
+        flags: '--made-for-others',
+        meaning: 'with --contain and --since: also delete credentials that were made for other users since then',
+      },
       { flags: '--leaked-key-file <file>', meaning: 'the private key, to prove that the API refuses it afterwards' },
       { flags: '--delete-user', meaning: 'delete a user who has no other way in: the API keeps the last credential' },
       {
@@ -409,6 +413,10 @@ export const commands: readonly CommandRow[] = [
     options: [
       { flags: '--contain', meaning: 'cut the user off first, then read what the user did' },
       { flags: '--since <time>', meaning: 'what was done since then: a time as ISO 8601, or 30d (default: all of it)' },
+      {
+        flags: '--made-for-others',
+        meaning: 'with --contain and --since: also delete credentials that were made for other users since then',
+      },
       { flags: '--delete-user', meaning: 'delete the user: otherwise the last credential stays, denied by a policy' },
       {
         flags: '--timeline <file>',
