@@ -63,7 +63,7 @@ function orderOf(reference: string, more: Partial<SendOrder> = {}, value = '7'):
 }
 
 describe('a reference is the organization’s, not a folder’s', () => {
-  test('begun in eight data folders at once it is one activity, round after round', async () => {
+  test('begun in eight data folders at once it is one activity and one payment, round after round', async () => {
     for (let round = 0; round < runs(10); round++) {
       const made = await Promise.all(
         Array.from({ length: 8 }, (_, at) => {
@@ -73,6 +73,25 @@ describe('a reference is the organization’s, not a folder’s', () => {
       )
       expect(new Set(made.map(({ activityId }) => activityId)).size).toBe(1)
     }
+    const wanted = Array.from({ length: runs(10) }, (_, round) => BigInt(1000 + round))
+    // Another payment, had there been one, would have been signed before the last of these.
+    const areThere = (paid: ReadonlyMap<bigint, number>) => wanted.every((value) => paid.has(value))
+    await expect.poll(async () => areThere(await paidOnChain()), { timeout: 60_000 }).toBe(true)
+    const paid = await paidOnChain()
+    expect(wanted.map((value) => paid.get(value))).toEqual(wanted.map(() => 1))
+  }, 240_000)
+
+  test('a machine that is gone after its submit is continued by another, with the same bytes, to its block', async () => {
+    const order = orderOf('CONTINUED', {}, '61')
+    const gone = await machine().send(order)
+    const next = machine()
+    const { activityId } = await next.send(orderOf('CONTINUED', {}, '61'))
+    expect(activityId).toBe(gone.activityId)
+    const sendId = sendIdOf(order)
+    await expect
+      .poll(async () => (await next.steps.readTransaction({ sendId })).state, { timeout: 60_000 })
+      .toBe('included')
+    expect((await paidOnChain()).get(61n)).toBe(1)
   }, 120_000)
 
   test('sent an hour ago from a folder that is gone, it is found and joined; bytes of this hour would pay again', async () => {
@@ -177,6 +196,24 @@ test('send: a reference that looks like one of an equal payment is refused until
   const batch = await quorate(['send', 'defs', '--batch', 'rows.csv', '--yes'], { env: day.env, cwd: day.folder })
   expect([batch.exit, batch.stderr]).toEqual([4, expect.stringContaining('reference row_1 looks like ROW-1')])
 }, 60_000)
+
+/** How many transactions pay so many wei to the payroll, by all blocks of the chain. */
+async function paidOnChain(): Promise<ReadonlyMap<bigint, number>> {
+  const { rpc } = day.anvil
+  const head = Number(await rpc<string>('eth_blockNumber'))
+  const paid = new Map<bigint, number>()
+  for (let number = 0; number <= head; number++) {
+    const block = await rpc<RpcBlock>('eth_getBlockByNumber', `0x${number.toString(16)}`, true)
+    for (const { to, value } of block.transactions) {
+      if (to?.toLowerCase() === PAYROLL) paid.set(BigInt(value), (paid.get(BigInt(value)) ?? 0) + 1)
+    }
+  }
+  return paid
+}
+
+interface RpcBlock {
+  readonly transactions: readonly { readonly to: string | null; readonly value: string }[]
+}
 
 /** How many of the newest sends pay so many wei. */
 async function sentOf(value: string): Promise<number> {
