@@ -10,6 +10,7 @@ import { ApplyError } from './error.ts'
 import { assertUnguarded } from './guarded.ts'
 import { findByIntent, isIntent } from './intent.ts'
 import type { ActivityState, ApplyProgress, Freshness, Outline, Prepared, Step } from './model.ts'
+import { noteOutcome } from './notify.ts'
 import { insideTokenOf, type RunOfPlan } from './run-ledger.ts'
 import { isStale, staleBody } from './stale.ts'
 
@@ -186,6 +187,7 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
         }
         await planStore.putOutcome(plan, outcome)
       }
+      await noteOutcome(deps, { organizationId: plan.organization.id, run, outcome })
       await runs.end({ planDigest, run })
     },
   }

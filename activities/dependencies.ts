@@ -1,6 +1,8 @@
 import type { SubmitClient } from '../src/client/index.ts'
 import type { Plan } from '../src/plan/index.ts'
 import type { Logger, Secret } from '../src/telemetry/index.ts'
+import type { ApplyProgress } from './model.ts'
+import type { NoticeEnvironment } from './notice-sinks.ts'
 import type { PlanStore } from './plan-store.ts'
 import type { StoreTools } from './rotation-stores.ts'
 import type { Watch, WatchedDefinitions, WatchLock } from './watch-model.ts'
@@ -25,6 +27,10 @@ export interface ActivityDependencies {
   readonly planWatched?: PlanWatched
   /** Whether an apply of the organization runs, also one that waits. @default none */
   readonly isApplying?: (organizationId: string) => Promise<boolean>
+  /** How the apply of the organization stands that runs; undefined where none does. @default none */
+  readonly progressOfApply?: (organizationId: string) => Promise<ApplyProgress | undefined>
+  /** Where messages to people go, and what signs them. @default nothing: no message arrives */
+  readonly noticeEnvironment?: NoticeEnvironment
   readonly logger: Logger
 }
 

@@ -40,7 +40,14 @@ export interface Records {
 /** Shelves whose files are what their names say. */
 const PROVEN = new Set(['plans', 'bodies', 'definitions'])
 /** Shelves whose records come and go: that one is not there says nothing. */
-const PASSING: ReadonlySet<string> = new Set(['run-unlocked', 'send-gates', 'send-batch-stops', 'watch-states'])
+const PASSING: ReadonlySet<string> = new Set([
+  'run-unlocked',
+  'send-gates',
+  'send-batch-stops',
+  'watch-states',
+  'watch-notices',
+  'watch-events',
+])
 
 /** How often a record with a lower number than its last is looked at again, and after what time. */
 const LOOKS = 3

@@ -5,6 +5,8 @@ import type { Wire } from '../src/protocol/index.ts'
 export interface VoteState {
   /** Names of users whose approvals count, in the order in which they voted. */
   readonly approved: readonly string[]
+  /** Names of users whose approvals count no more. */
+  readonly lapsed: readonly string[]
   readonly rejectedBy: readonly string[]
   /** Whether the acting credential's user is among those who approved in the open window. */
   readonly mine: boolean
@@ -12,11 +14,12 @@ export interface VoteState {
 
 /** Reads which approvals still count at `nowMs`, and whether one of them is the acting credential's user's. */
 export function readVotes(activity: Wire.Activity, publicKey: string, nowMs: number): VoteState {
-  const { approvals, rejections } = votesOn(activity, nowMs)
+  const { approvals, lapsed, rejections } = votesOn(activity, nowMs)
   const me = activity.votes.find((vote) => vote.publicKey.toLowerCase() === publicKey)?.userId
   const names = (list: readonly Wire.Vote[]) => [...new Set(list.map((vote) => vote.user?.userName || vote.userId))]
   return {
     approved: names(approvals),
+    lapsed: names(lapsed),
     rejectedBy: names(rejections),
     mine: approvals.some(({ userId, publicKey: key }) => userId === me || key.toLowerCase() === publicKey),
   }

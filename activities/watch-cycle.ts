@@ -41,7 +41,8 @@ export async function lookAt(client: QueryClient, nowMs: number): Promise<Seen> 
   const waiting = activities.map((one): Waiting => {
     const { id, type, fingerprint, createdAt } = one
     const since = new Date(toUnixMs(createdAt)).toISOString()
-    return { id, type, fingerprint, since, approvedBy: readVotes(one, '', nowMs).approved }
+    const { approved: approvedBy, lapsed } = readVotes(one, '', nowMs)
+    return { id, type, fingerprint, since, approvedBy, ...(lapsed.length > 0 ? { lapsed } : {}) }
   })
   return { cursor, waiting, activities }
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
 import { ApplyError } from './error.ts'
+import type { NoticeEvent, NoticeState } from './notice-model.ts'
 import type { Records } from './records.ts'
 import { fileNameOf, read, write } from './store-files.ts'
 import type { Watch, WatchedDefinitions, WatchLock, WatchState } from './watch-model.ts'
@@ -26,6 +27,13 @@ export interface WatchLedger {
   putLock(organizationId: string, lock: WatchLock): Promise<void>
   stateOf(organizationId: string): Promise<WatchState | undefined>
   putState(organizationId: string, state: WatchState): Promise<void>
+  /** What was told to whom; undefined before the first time. */
+  noticesOf(organizationId: string): Promise<NoticeState | undefined>
+  putNotices(organizationId: string, notices: NoticeState): Promise<void>
+  /** How applies ended, by a name each (64 hex digits), until everybody was told. */
+  noticeEvents(organizationId: string): Promise<Readonly<Record<string, NoticeEvent>>>
+  putNoticeEvent(name: string, event: NoticeEvent): Promise<void>
+  removeNoticeEvent(name: string): Promise<void>
 }
 
 const NONE = 'null'
@@ -34,6 +42,17 @@ const NONE = 'null'
 export function createWatchLedger(folder: string, records: Records): WatchLedger {
   const at = (shelf: string, organizationId: string) => join(folder, shelf, digestOf(organizationId))
   const definitionsAt = (digest: string) => join(folder, 'definitions', fileNameOf(digest))
+  const eventAt = (name: string) => join(folder, 'watch-events', fileNameOf(name))
+  const eventsOf = async (organizationId: string): Promise<readonly (readonly [string, NoticeEvent])[]> => {
+    const names = [...(await records.list(join(folder, 'watch-events')))].sort()
+    const texts = await Promise.all(names.map((name) => records.read(eventAt(name))))
+    return names.flatMap((name, index) => {
+      // Told and removed since the shelf was listed.
+      if (texts[index] === undefined) return []
+      const event = JSON.parse(texts[index]) as NoticeEvent
+      return event.organizationId === organizationId ? [[name, event] as const] : []
+    })
+  }
   const get = async <T>(shelf: string, organizationId: string): Promise<T | undefined> => {
     const text = await records.read(at(shelf, organizationId))
     return text === undefined ? undefined : ((JSON.parse(text) as T | null) ?? undefined)
@@ -51,6 +70,8 @@ export function createWatchLedger(folder: string, records: Records): WatchLedger
       if ((await records.read(at('watches', organizationId))) !== undefined)
         await records.write(at('watches', organizationId), NONE)
       await records.remove(at('watch-states', organizationId))
+      await records.remove(at('watch-notices', organizationId))
+      for (const [name] of await eventsOf(organizationId)) await records.remove(eventAt(name))
     },
     async list() {
       const names = await records.list(join(folder, 'watches'))
@@ -75,6 +96,12 @@ export function createWatchLedger(folder: string, records: Records): WatchLedger
     putLock: (organizationId, lock) => put('watch-locks', organizationId, lock),
     stateOf: (organizationId) => get('watch-states', organizationId),
     putState: (organizationId, state) => records.write(at('watch-states', organizationId), JSON.stringify(state)),
+    noticesOf: (organizationId) => get('watch-notices', organizationId),
+    putNotices: (organizationId, notices) =>
+      records.write(at('watch-notices', organizationId), JSON.stringify(notices)),
+    noticeEvents: async (organizationId) => Object.fromEntries(await eventsOf(organizationId)),
+    putNoticeEvent: (name, event) => records.write(eventAt(name), JSON.stringify(event)),
+    removeNoticeEvent: (name) => records.remove(eventAt(name)),
   }
 }
 

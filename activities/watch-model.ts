@@ -1,3 +1,4 @@
+import type { NoticeSink } from '../src/definitions/index.ts'
 import type { Change, ChangeAuthor, Lock } from '../src/plan/index.ts'
 import type { KindName } from '../src/resources/index.ts'
 
@@ -25,6 +26,8 @@ export interface Watch {
   readonly sweepMs: number
   /** By kind; kinds that are not here are reported. */
   readonly modes: Readonly<Partial<Record<KindName, WatchMode>>>
+  /** Who is told of what; absent for nobody. */
+  readonly notify?: readonly NoticeSink[]
   /** ISO 8601. */
   readonly since: string
   /** When a person said that it goes on after it was held; ISO 8601. */
@@ -64,6 +67,8 @@ export interface Waiting {
   readonly since: string
   /** Names of those who have approved it. */
   readonly approvedBy: readonly string[]
+  /** Names of those whose approvals count no more: their 24 hours are over, or their key is gone. */
+  readonly lapsed?: readonly string[]
 }
 
 /** Why nothing is repaired until a person looks. */

@@ -4,6 +4,7 @@ import type { KindName } from '../src/resources/index.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
 import { toFailure } from './failure.ts'
+import { notify } from './notify.ts'
 import { driftOf, lookAt, modeOf, repairsInReach, tooOften } from './watch-cycle.ts'
 import type { Held, Watch, WatchCycle, WatchState } from './watch-model.ts'
 
@@ -140,39 +141,10 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     async lookAround({ organizationId }) {
       const watch = await watches.get(organizationId)
       if (!watch || !planWatched) return { outcome: 'not watched', drift: 0 }
-      const before = (await watches.stateOf(organizationId)) ?? FIRST
-      try {
-        const client = await deps.clientFor({ id: organizationId, name: watch.organization, baseUrl: watch.baseUrl })
-        const seen = await lookAt(client, deps.clock())
-        const isOver = before.duringApply && !(await isApplying(organizationId))
-        if (!isOver && isUnchanged(watch, before, { cursor: seen.cursor, nowMs: deps.clock() })) {
-          const state = { ...before, lookedAt: now(), waiting: seen.waiting }
-          await watches.putState(organizationId, state)
-          const { repair, drift } = state
-          // A worker died, or another apply held the lock, before it began.
-          const isLeft = repair && !repair.begun && !(await isApplying(organizationId))
-          return { outcome: 'unchanged', drift: drift.length, ...(isLeft ? { repair: repair.planDigest } : {}) }
-        }
-        const { state, repair } = await sweep(watch, before, seen)
-        await watches.putState(organizationId, state)
-        const drift = state.drift.length
-        logger.info('looked at the organization', { organizationId, drift, ...(repair ? { repair } : {}) })
-        if (repair !== undefined) return { outcome: 'drift', drift, repair }
-        return { outcome: state.held ? 'held' : drift > 0 ? 'drift' : 'as defined', drift }
-      } catch (error) {
-        const failure = toFailure(error)
-        const detail = failure.details?.[0] as { readonly next?: string } | undefined
-        const same = before.error?.code === failure.type
-        const found = {
-          code: failure.type ?? 'apply/unexpected',
-          message: failure.message,
-          ...(detail?.next === undefined ? {} : { next: detail.next }),
-          since: same ? before.error!.since : now(),
-        }
-        logger.warn('a look at the organization failed', { organizationId, code: found.code, message: found.message })
-        await watches.putState(organizationId, { ...before, lookedAt: now(), error: found })
-        return { outcome: 'failed', drift: before.drift.length }
-      }
+      const cycle = await lookOnce(watch)
+      const state = await watches.stateOf(organizationId)
+      if (state) await notify(deps, watch, state)
+      return cycle
     },
 
     async openRepair(repair) {
@@ -189,6 +161,43 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       if (state?.repair?.planDigest !== repair.planDigest) return
       await watches.putState(repair.organizationId, { ...state, repair: { ...state.repair, begun: true } })
     },
+  }
+
+  async function lookOnce(watch: Watch): Promise<WatchCycle> {
+    const { organizationId } = watch
+    const before = (await watches.stateOf(organizationId)) ?? FIRST
+    try {
+      const client = await deps.clientFor({ id: organizationId, name: watch.organization, baseUrl: watch.baseUrl })
+      const seen = await lookAt(client, deps.clock())
+      const isOver = before.duringApply && !(await isApplying(organizationId))
+      if (!isOver && isUnchanged(watch, before, { cursor: seen.cursor, nowMs: deps.clock() })) {
+        const state = { ...before, lookedAt: now(), waiting: seen.waiting }
+        await watches.putState(organizationId, state)
+        const { repair, drift } = state
+        // A worker died, or another apply held the lock, before it began.
+        const isLeft = repair && !repair.begun && !(await isApplying(organizationId))
+        return { outcome: 'unchanged', drift: drift.length, ...(isLeft ? { repair: repair.planDigest } : {}) }
+      }
+      const { state, repair } = await sweep(watch, before, seen)
+      await watches.putState(organizationId, state)
+      const drift = state.drift.length
+      logger.info('looked at the organization', { organizationId, drift, ...(repair ? { repair } : {}) })
+      if (repair !== undefined) return { outcome: 'drift', drift, repair }
+      return { outcome: state.held ? 'held' : drift > 0 ? 'drift' : 'as defined', drift }
+    } catch (error) {
+      const failure = toFailure(error)
+      const detail = failure.details?.[0] as { readonly next?: string } | undefined
+      const same = before.error?.code === failure.type
+      const found = {
+        code: failure.type ?? 'apply/unexpected',
+        message: failure.message,
+        ...(detail?.next === undefined ? {} : { next: detail.next }),
+        since: same ? before.error!.since : now(),
+      }
+      logger.warn('a look at the organization failed', { organizationId, code: found.code, message: found.message })
+      await watches.putState(organizationId, { ...before, lookedAt: now(), error: found })
+      return { outcome: 'failed', drift: before.drift.length }
+    }
   }
 }
 

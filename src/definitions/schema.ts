@@ -1,6 +1,7 @@
 import { TOKEN_PROGRAMS } from '../chain/index.ts'
 import { type JsonSchema, KINDS, kinds, type ResourceKind } from '../resources/index.ts'
 import { EARLY_ACCESS } from './early-access.ts'
+import { NOTICE_TOPICS, NOTICE_VARIABLE } from './notify.ts'
 
 /** Kinds whose undeclared resources a definition may ask to delete, by the key of their section. */
 export const MANAGEABLE = KINDS.filter((kind) => kinds[kind].remove && kinds[kind].form.shape !== 'folder')
@@ -21,6 +22,63 @@ const DURATION: JsonSchema = {
   type: 'string',
   title: 'a time such as `30s`, `5m` or `1h`',
   pattern: '^[1-9][0-9]{0,5}[smhd]$',
+}
+
+const TIME_OF_DAY: JsonSchema = {
+  type: 'string',
+  title: 'a time of day such as `22:00`',
+  pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
+}
+
+const NOTICE_URL: JsonSchema = {
+  type: 'string',
+  title: 'the name of a variable that begins with `QUORATE_NOTIFY_`',
+  pattern: NOTICE_VARIABLE.source,
+}
+
+/** Where messages go: the URL and what signs are the worker's to know. */
+const NOTICE_SINK: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    slack: {
+      ...NOTICE_URL,
+      description: 'The variable of the worker that has the URL of an incoming webhook of Slack.',
+    },
+    webhook: {
+      ...NOTICE_URL,
+      description:
+        'The variable of the worker that has the URL of a webhook; the variable of the same name with `_KEY` has the key that signs what is sent.',
+    },
+    email: {
+      type: 'string',
+      title: 'an e-mail address',
+      pattern: '^[^@\\s<>,;]{1,64}@[^@\\s<>,;]{1,190}$',
+      description:
+        'An e-mail address. The worker has its mail server in `QUORATE_NOTIFY_SMTP` and the sender in `QUORATE_NOTIFY_FROM`.',
+    },
+    about: {
+      type: 'array',
+      description: 'What it is told of. Left out: everything.',
+      items: { enum: NOTICE_TOPICS },
+    },
+    user: {
+      type: 'string',
+      minLength: 1,
+      description: 'The name of the user who reads it: what they have approved already does not wait for them.',
+    },
+    quiet: {
+      type: 'object',
+      description: 'Hours in which nothing is sent; what is still so afterwards is sent then.',
+      additionalProperties: false,
+      properties: {
+        from: { ...TIME_OF_DAY, description: 'When they begin.' },
+        to: { ...TIME_OF_DAY, description: 'When they end; before `from`, on the next day.' },
+        zone: { type: 'string', description: 'Their time zone, such as `Europe/Berlin`. Left out: `UTC`.' },
+      },
+      required: ['from', 'to'],
+    },
+  },
 }
 
 const ADDRESS: JsonSchema = {
@@ -132,6 +190,11 @@ export function makeSchema(): JsonSchema {
               'What is done about each kind: `ignore` it, `report` it, `propose` a plan that puts it back, or `repair` it by applying that plan. Left out: `report`.',
             additionalProperties: false,
             properties: Object.fromEntries(KINDS.map((kind) => [kinds[kind].form.key, { enum: MODES }])),
+          },
+          notify: {
+            type: ['object', 'null'],
+            description: 'Who is told of what, by names of your own: by Slack, by a signed webhook, or by e-mail.',
+            additionalProperties: NOTICE_SINK,
           },
         },
       },

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostics/index.ts'
 import { KINDS, type KindName, kinds } from '../resources/index.ts'
+import { type NoticeSink, readNotify } from './notify.ts'
 import { onlyEntry } from './organization.ts'
 import { MODES } from './schema.ts'
 import { childOf, type Tree, textOf } from './tree.ts'
@@ -9,6 +10,8 @@ export interface WatchSettings {
   readonly everyMs: number
   readonly sweepMs: number
   readonly modes: Readonly<Partial<Record<KindName, (typeof MODES)[number]>>>
+  /** Who is told of what; absent for nobody. */
+  readonly notify?: readonly NoticeSink[]
 }
 
 export const WATCH_DEFAULTS: WatchSettings = { everyMs: 60_000, sweepMs: 3_600_000, modes: {} }
@@ -27,11 +30,13 @@ export function readWatch(files: readonly Tree[]): {
     return mode === undefined ? [] : [[kind, mode]]
   })
   const timeOf = (key: string) => parseDuration(textOf(childOf(entry.value, key)) ?? '')
+  const notify = readNotify(childOf(entry.value, 'notify'), diagnostics)
   return {
     settings: {
       everyMs: timeOf('every') ?? WATCH_DEFAULTS.everyMs,
       sweepMs: timeOf('sweep') ?? WATCH_DEFAULTS.sweepMs,
       modes: Object.fromEntries(modes),
+      ...(notify.length > 0 ? { notify } : {}),
     },
     diagnostics,
   }

@@ -224,6 +224,12 @@ export async function isApplying(client: Client, organizationId: string): Promis
   }
 }
 
+/** How the apply of the organization stands; undefined where none runs. */
+export async function progressOfApply(client: Client, organizationId: string): Promise<ApplyProgress | undefined> {
+  if (!(await isApplying(client, organizationId))) return undefined
+  return ask(client.workflow.getHandle(applyId(organizationId)))
+}
+
 /** Asks where an apply stands. A worker that went away since it was last seen is `cli/no-worker`, as none is. */
 export const askProgress = (handle: ApplyHandle): Promise<ApplyProgress> => ask(handle)
 /** Asks where what is inside stands. */

@@ -16,6 +16,7 @@ export {
   type InsideHandle,
   isApplying,
   nudgeApply,
+  progressOfApply,
 } from './apply.ts'
 export { exitOf } from './apply-end.ts'
 export {

@@ -1,7 +1,7 @@
 /** Watches: which organizations are looked at again and again, by a Temporal Schedule each, and how they stood last. */
 import { join } from 'node:path'
 import type { Client, ScheduleHandle } from '@temporalio/client'
-import { createPlanStore, type Watch, type WatchState } from '../../activities/index.ts'
+import { createPlanStore, type NoticeSinkState, type Watch, type WatchState } from '../../activities/index.ts'
 import type { ReconcileInput, reconcile } from '../../workflows/index.ts'
 import { reconcileId } from '../../workflows/names.ts'
 import type { WatchSettings } from '../definitions/index.ts'
@@ -15,6 +15,8 @@ export interface Watched {
   readonly watch: Watch
   /** How it stood when it was last looked at; absent before the first time. */
   readonly state?: WatchState
+  /** Sinks whose last message did not arrive, by their names. */
+  readonly untold?: Readonly<Record<string, NonNullable<NoticeSinkState['failing']>>>
   /** Why it is not looked at: a person's words. */
   readonly paused?: string
   /** Whether Temporal has no Schedule for it: nobody looks. */
@@ -78,11 +80,14 @@ export async function listWatches({
   const found = await Promise.all(
     all.map(async (watch): Promise<Watched> => {
       const state = await watches.stateOf(watch.organizationId)
+      const sinks = Object.entries((await watches.noticesOf(watch.organizationId))?.sinks ?? {})
+      const untold = sinks.flatMap(([name, { failing }]) => (failing ? [[name, failing] as const] : []))
       const described = await describe(client, watch.organizationId)
       const { isPaused = false, note = '', nextAt } = described ?? {}
       return {
         watch,
         ...(state ? { state } : {}),
+        ...(untold.length > 0 ? { untold: Object.fromEntries(untold) } : {}),
         ...(isPaused ? { paused: note } : {}),
         isLost: described === undefined,
         ...(nextAt === undefined || isPaused ? {} : { nextAt }),

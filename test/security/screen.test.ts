@@ -705,6 +705,7 @@ const VIEWS: readonly View[] = [
         held: { code: 'apply/heal-loop', why: 'policy.ops again', since: 'noon' },
         error: { code: 'client/unreachable', message: 'nobody answers', since: 'noon' },
       },
+      untold: { ops: { times: 2, why: 'the receiver answered 500', since: 'noon', nextAt: 'noon' } },
     },
     render: (watched) => renderWatch(watched, style, NOW),
     not: ['cause', 'mode'],

@@ -23,7 +23,7 @@ export function watchJson({ watch, ...rest }: Watched): object {
 
 /** How a watched organization stands: last good, what has drifted and by whom, what waits since when, and the next look. */
 export const renderWatch = view((watched: Watched, style: Style, nowMs: number): string => {
-  const { watch, state, paused, isLost, nextAt } = watched
+  const { watch, state, untold = {}, paused, isLost, nextAt } = watched
   const head = `${style.strong(watch.organization)}: ${headline(state)}\n`
   const next = isLost
     ? 'nobody looks: Temporal has no Schedule for it; begin again with `quorate watch add FOLDER`'
@@ -39,6 +39,10 @@ export const renderWatch = view((watched: Watched, style: Style, nowMs: number):
       ? [`held since ${state.held.since}: ${state.held.why} (${state.held.code}); go on with \`quorate watch resume\``]
       : []),
     ...(state?.error ? [`failing since ${state.error.since}: ${state.error.message} (${state.error.code})`] : []),
+    ...Object.entries(untold).map(
+      ([name, { why, since, nextAt: again }]) =>
+        `${name} is not told since ${since}: ${why}; tried again after ${again}`,
+    ),
     ...(state?.repair && !state.held
       ? [
           `repair: plan ${state.repair.planDigest.slice(0, 12)}, ${state.repair.begun ? 'begun; `quorate status` says how it stands' : 'to be begun'}`,

@@ -1,0 +1,84 @@
+/** What people are to be told of a watched organization, from what the last look has found; nothing here is kept or sent. */
+import type { QuietHours } from '../src/definitions/index.ts'
+import { printable, withoutKeys } from '../src/diagnostics/index.ts'
+import { authorText, shortCode } from '../src/plan/index.ts'
+import type { ApplyProgress } from './model.ts'
+import type { Notice, NoticeEvent } from './notice-model.ts'
+import type { Watch, WatchState } from './watch-model.ts'
+
+/** How many looks in a row must find the same trouble: the next one often ends it. */
+const LOOKS_OF_TROUBLE = 2
+
+/** A line of a message, in UTF-16 units: people read it. */
+const LONGEST = 600
+
+/** What is to be told now. */
+export function noticesOf({
+  watch,
+  state,
+  apply,
+  events,
+}: {
+  readonly watch: Pick<Watch, 'everyMs'>
+  readonly state: WatchState
+  /** The apply that runs, if one does. */
+  readonly apply: ApplyProgress | undefined
+  readonly events: Readonly<Record<string, NoticeEvent>>
+}): readonly Notice[] {
+  const afterMs = LOOKS_OF_TROUBLE * watch.everyMs
+  const all: Notice[] = []
+  for (const { address, action, cause, since, author, pending } of state.drift) {
+    const by = authorText(author === undefined ? {} : { author })
+    const parts = [
+      `${address} is not as defined (${action}, ${cause}) since ${since}`,
+      ...(by === undefined ? [] : [by]),
+      ...(pending === undefined ? [] : [`asked for by activity ${pending}`]),
+    ]
+    // Changed again by another activity, it is another drift.
+    const key = `drift ${action} ${address} ${author?.activityId ?? ''}`
+    all.push({ topic: 'drift', key, text: parts.join('; ') })
+  }
+  for (const { id, type, fingerprint, since, approvedBy, lapsed = [] } of state.waiting) {
+    const what = `${type.replace('ACTIVITY_TYPE_', '')} ${shortCode(fingerprint)}`
+    const by = approvedBy.length === 0 ? 'nobody' : approvedBy.join(', ')
+    const text = `${what} waits for approval since ${since}, approved by ${by}; see it with \`quorate review ${id}\``
+    all.push({ topic: 'waiting', key: `waiting ${id}`, text, notFor: approvedBy })
+    if (lapsed.length > 0) {
+      const names = [...new Set(lapsed)].sort()
+      const key = `lapsed ${id} ${names.join(' ')}`
+      const whose = `approvals of ${what} count no more: ${names.join(', ')}`
+      all.push({ topic: 'lapsed', key, text: `${whose}; approve again with \`quorate approve ${id}\`` })
+    }
+  }
+  for (const [name, { topic, planDigest, at, why }] of Object.entries(events)) {
+    const what = topic === 'rejected' ? 'was rejected' : 'failed'
+    const text = `the apply of plan ${planDigest.slice(0, 12)} ${what} at ${at}: ${why}`
+    all.push({ topic, key: `apply ${name}`, text })
+  }
+  const { held, error } = state
+  if (held) {
+    const text = `a repair is held since ${held.since}: ${held.why} (${held.code}); go on with \`quorate watch resume\``
+    all.push({ topic: 'stuck', key: `held ${held.code} ${held.since}`, text })
+  }
+  if (error) {
+    const text = `looks fail since ${error.since}: ${error.message} (${error.code})`
+    all.push({ topic: 'stuck', key: `looks ${error.code} ${error.since}`, text, afterMs })
+  }
+  const trouble = apply && (apply.error ?? apply.batches.find(({ error: one }) => one !== undefined)?.error)
+  if (apply && trouble) {
+    const text = `the apply of plan ${apply.planDigest.slice(0, 12)} cannot go on: ${trouble.message} (${trouble.code})`
+    all.push({ topic: 'stuck', key: `apply ${apply.planDigest} ${apply.startedAt} ${trouble.code}`, text, afterMs })
+  }
+  return all.map((one) => ({ ...one, text: withoutKeys(printable(one.text)).slice(0, LONGEST) }))
+}
+
+/** Whether it is quiet at this moment. */
+export function isQuiet({ from, to, zone }: QuietHours, nowMs: number): boolean {
+  const now = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).format(nowMs)
+  return from <= to ? from <= now && now < to : from <= now || now < to
+}
