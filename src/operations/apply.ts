@@ -164,7 +164,11 @@ export async function joinApply(
   const running = await askProgress(handle)
   const store = createPlanStore(join(dataDir, 'plans'))
   const runningPlan = await store.getPlan(running.planDigest).catch(() => undefined)
-  if (runningPlan?.definitionsDigest === definitionsDigest) return handle
+  if (runningPlan?.definitionsDigest === definitionsDigest) {
+    // Whoever applies again has often just seen somebody approve.
+    await askAnew(handle)
+    return handle
+  }
   throw new QuorateError('cli/apply-runs', 'another plan is being applied to this organization', {
     facts: { since: running.startedAt, plan: running.planDigest, submitted: 'nothing of this plan' },
     next: 'follow it with `quorate status --follow`, or stop it with `quorate status --cancel` and apply again',
@@ -232,6 +236,25 @@ export async function progressOfApply(client: Client, organizationId: string): P
 
 /** Asks where an apply stands. A worker that went away since it was last seen is `cli/no-worker`, as none is. */
 export const askProgress = (handle: ApplyHandle): Promise<ApplyProgress> => ask(handle)
+
+/** By then an apply that was told to ask the API has done so, where there is news. */
+const ASKED_MS = 3_000
+
+/**
+ * The same, of an apply that waits for people after it has asked the API once more: by itself it asks at most once a minute, and
+ * would tell of a vote that late. Where nothing has moved it takes some seconds.
+ */
+export async function askAnew(handle: ApplyHandle, withinMs = ASKED_MS): Promise<ApplyProgress> {
+  const before = await askProgress(handle)
+  if (isOver(before) || !before.batches.some(({ state }) => state === 'waiting')) return before
+  await nudgeApply(handle)
+  for (const until = performance.now() + withinMs; ; ) {
+    const progress = await askProgress(handle)
+    if (performance.now() > until || JSON.stringify(progress) !== JSON.stringify(before)) return progress
+    await untilAskedAgain()
+  }
+}
+
 /** Asks where what is inside stands. */
 export const askInside = (handle: InsideHandle): Promise<InsideProgress> => ask(handle)
 

@@ -7,6 +7,7 @@
 export {
   type ApplyHandle,
   type ApplyPlace,
+  askAnew,
   askInside,
   askProgress,
   assertWorker,

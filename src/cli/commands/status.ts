@@ -6,6 +6,7 @@ import {
   APPLY,
   type ApplyHandle,
   type ApplyPlace,
+  askAnew,
   askInside,
   askProgress,
   beginningInside,
@@ -20,6 +21,7 @@ import {
   type InsideHandle,
   type InsideOutcome,
   listWatches,
+  nudgeApply,
   type OpenRotation,
   openRotationsWithEnds,
   ROTATION,
@@ -110,7 +112,13 @@ async function look(input: CommandInput): Promise<ExitCode> {
     if (options['cancel'] && end) await createPlanStore(join(applies.dataDir, 'plans')).endRuns(organizationId)
     const follow = !end && (options['follow'] === true || options['cancel'] === true)
     const patience = createPatience(input, { what: 'the apply', next: 'run `quorate status --follow` again' })
-    const watch = follow ? (one: ApplyHandle) => followApply(one, createProgressView(io, patience)) : askProgress
+    // A program that looks again and again is told what the apply has seen; a person who looks, how it is now.
+    const askNow = end || json || options['watch'] === true ? askProgress : askAnew
+    const followAnew = async (one: ApplyHandle) => {
+      if (options['cancel'] !== true) await nudgeApply(one)
+      return followApply(one, createProgressView(io, patience))
+    }
+    const watch = follow ? followAnew : askNow
     const progress = handle ? await watch(handle) : undefined
     const followed: InsideOutcome[] = []
     if (follow && !options['cancel']) {
