@@ -1,5 +1,5 @@
 import { createRecordedJudge, recordedOutcome } from '../analysis/index.ts'
-import { canonicalJson, decodeBase64, encodeUtf8, isHex } from '../encoding/index.ts'
+import { canonicalJson, decodeBase64, encodeBase64Url, encodeUtf8, isHex } from '../encoding/index.ts'
 import { findActivity, fingerprintOf, fromTimestamp, type Wire } from '../protocol/index.ts'
 import { factsOfActivity } from '../scenarios/index.ts'
 import { isScheme, readStamp, type Stamp, verifyStamp, verifyWebAuthnStamp } from '../stamp/index.ts'
@@ -220,9 +220,15 @@ function namesAllowing(
   return allowing.map(({ policyId }) => state.find(({ id }) => id === policyId)?.name ?? `${policyId}`).sort()
 }
 
-function stampOf(signature: string): Stamp | undefined {
+function stampOf(text: string): Stamp | undefined {
   try {
-    return readStamp({ 'x-stamp': signature })
+    const stamp = readStamp({ 'x-stamp': text })
+    const { publicKey, scheme, signature } = stamp
+    // Hex in capitals and other ends of base64url would mean the same: what was written is written in one way.
+    const written = encodeBase64Url(
+      encodeUtf8(JSON.stringify({ publicKey, scheme, signature: signature.toLowerCase() })),
+    )
+    return written === text ? stamp : undefined
   } catch {
     return undefined
   }

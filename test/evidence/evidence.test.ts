@@ -124,6 +124,13 @@ describe('evidence that was tampered with', () => {
     const all = leaves(signed)
     expect(all.length).toBeGreaterThan(100)
     for (const [path, leaf] of all) expect([path, isBroken(withLeaf(signed, path, leaf))]).toEqual([path, true])
+    // Every character of the stamp, also those at its end that can be others and mean the same bytes.
+    for (let at = 0; at < signed.signature.length; at++)
+      for (const other of ['A', 'B', 'E', 'Q', '0', '1', '-']) {
+        const signature = `${signed.signature.slice(0, at)}${other}${signed.signature.slice(at + 1)}`
+        if (signature !== signed.signature)
+          expect([at, other, isBroken({ ...signed, signature })]).toEqual([at, other, true])
+      }
   })
 
   test('and signed anew by whoever changed it: the activity and its votes are broken or unknown all the same', async () => {
