@@ -108,6 +108,8 @@ describe('dry run: by type', () => {
       'cli/background/come-up.ts',
       'cli/commands/incident.ts',
       'cli/commands/logout.ts',
+      'cli/commands/rotate-auth-proxy.ts',
+      'cli/commands/rotate-oauth2.ts',
       'cli/commands/up.ts',
       'cli/commands/vote.ts',
       'cli/commands/webhook-listen.ts',

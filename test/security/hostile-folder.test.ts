@@ -94,7 +94,7 @@ describe('hostile folder: a link out of it', () => {
     const root = repository({ 'definitions/shared/tags.txt': 'tags: { a: {} }\n' })
     symlinkSync('shared/tags.txt', join(root, 'definitions', 'tags.yaml'))
     const { exit, stdout } = await quorate(COMMANDS.validate, { cwd: root })
-    expect([exit, stdout]).toEqual([0, 'definitions is valid: 1 resources\n'])
+    expect([exit, stdout]).toEqual([0, 'definitions is valid: 1 resource\n'])
   })
 })
 
