@@ -111,6 +111,7 @@ export async function findWatch(place: ApplyPlace): Promise<Watched> {
 export async function pauseWatch(place: ApplyPlace, note: string): Promise<void> {
   await findWatch(place)
   await scheduleOf(place.client, place.organizationId).pause(note)
+  await settled(place, ({ isPaused }) => isPaused)
 }
 
 /** It is looked at again, at once, and what was held is tried once more. Throws `cli/not-watched`. */
@@ -121,6 +122,7 @@ export async function resumeWatch(place: ApplyPlace): Promise<void> {
   const handle = scheduleOf(place.client, place.organizationId)
   await handle.unpause()
   await handle.trigger(OVERLAP)
+  await settled(place, ({ isPaused }) => !isPaused)
 }
 
 /** It is looked at now, also where it is paused. Throws `cli/not-watched`. */
@@ -167,6 +169,15 @@ async function describe(client: Client, organizationId: string): Promise<Describ
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === NOT_FOUND) return undefined
     throw error
+  }
+}
+
+/** Temporal takes a change of a Schedule and makes it a moment later: who asks next is to read it. Waits 5 s at most. */
+async function settled({ client, organizationId }: ApplyPlace, wanted: (described: Described) => boolean) {
+  for (let left = 50; left > 0; left--) {
+    const described = await describe(client, organizationId)
+    if (!described || wanted(described)) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
 

@@ -200,7 +200,9 @@ describe('watch: propose and repair', () => {
       })
     for (const value of [1, 2, 3]) {
       await change(value)
-      await look(place, ({ repair }) => repair?.begun === true)
+      // A repair that has begun may have ended before another look: then the state speaks of it no more.
+      await look(place, ({ repair }) => repair !== undefined)
+      await until(place, ({ state }) => state?.repair?.begun === true)
       await look(place, ({ drift }) => drift.length === 0)
     }
     await change(4)
