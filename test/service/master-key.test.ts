@@ -1,18 +1,16 @@
 /** A master key that is wrapped: by keys of this machine, by key management services, and by a token. */
-import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type KeeperTools, wrapKeyOfFolder } from '../../src/service/index.ts'
 import { quorate } from '../cli/harness.ts'
+import { hasToken, softToken } from '../stamp/soft-token.ts'
 import { complete } from './handlers/steps.ts'
 import { startTestService, type TestService } from './harness.ts'
 import { hasLibrary, type KeeperServer, loadFor, loadLibrary, startKeeperServer, VAULT_TOKEN } from './key-keepers.ts'
 
 const ACCOUNT = { curve: 'CURVE_SECP256K1', pathFormat: 'PATH_FORMAT_BIP32', addressFormat: 'ADDRESS_FORMAT_ETHEREUM' }
-const MODULE = '/usr/lib/softhsm/libsofthsm2.so'
-const hasToken = existsSync(MODULE) && spawnSync('pkcs11-tool', ['--version']).error === undefined
 const OUTER = 'a1'.repeat(32)
 
 let folder: string
@@ -55,19 +53,9 @@ const keyFile = () => readFileSync(join(service.dataDir, 'master.key'), 'utf8')
 
 /** Makes a token with one AES key, and says how the key is named. */
 function makeToken(): string {
-  const tokens = join(folder, 'tokens')
-  mkdirSync(tokens)
-  const settings = join(folder, 'softhsm2.conf')
-  writeFileSync(settings, `directories.tokendir = ${tokens}\n`)
-  process.env['SOFTHSM2_CONF'] = settings
-  closers.push(() => delete process.env['SOFTHSM2_CONF'])
-  const token = (...args: readonly string[]) => execFileSync('pkcs11-tool', ['--module', MODULE, ...args])
-  token('--init-token', '--slot-index', '0', '--label', 'custody', '--so-pin', '0000')
-  token('--init-pin', '--token-label', 'custody', '--so-pin', '0000', '--pin', '1234')
-  const own = ['--token-label', 'custody', '--login', '--pin', '1234']
-  token(...own, '--keygen', '--key-type', 'AES:32', '--label', 'outer', '--sensitive')
-  writeFileSync(join(folder, 'pin'), '1234\n', { mode: 0o600 })
-  return `pkcs11:token=custody;object=outer?module-path=${MODULE}&pin-source=file:${join(folder, 'pin')}`
+  const { tool, uri } = softToken()
+  tool('--keygen', '--key-type', 'AES:32', '--label', 'outer', '--sensitive')
+  return uri('outer')
 }
 
 const keepers: readonly { name: string; keeper: () => string; isThere?: boolean }[] = [

@@ -1,7 +1,7 @@
 /** Keys that never leave their keeper: AWS KMS, Google Cloud KMS and Vault by the vendors' own clients and a stand-in, a token of SoftHSM. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { createPublicKey } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,10 +15,9 @@ import { complete } from '../service/handlers/steps.ts'
 import { startTestService } from '../service/harness.ts'
 import { hasLibrary, loadFor, VAULT_TOKEN } from '../service/key-keepers.ts'
 import { faultOf } from './faults.ts'
+import { hasToken, softToken } from './soft-token.ts'
 
 const BODY = new TextEncoder().encode('{"type":"ACTIVITY_TYPE_CREATE_POLICY_V3","ünï":"\\u2028"}')
-const MODULE = '/usr/lib/softhsm/libsofthsm2.so'
-const hasToken = existsSync(MODULE) && spawnSync('pkcs11-tool', ['--version']).error === undefined
 const folder = mkdtempSync(join(tmpdir(), 'quorate-sign-key-'))
 const pair = generateP256KeyPair()
 const SECRETS = [pair.privateKey, VAULT_TOKEN]
@@ -96,35 +95,18 @@ describe('sign key', () => {
     test.skipIf(!isThere)(`${name} signs the digest, and the stamp has the lower s`, () => expectStamp(keyOf(signKey)))
 
   test.skipIf(!hasToken || !hasLibrary('pkcs11js'))('a token signs by PKCS #11', async () => {
-    const tokens = join(folder, 'tokens')
-    mkdirSync(tokens)
-    const settings = join(folder, 'softhsm2.conf')
-    writeFileSync(settings, `directories.tokendir = ${tokens}\n`)
-    process.env['SOFTHSM2_CONF'] = settings
-    try {
-      const token = (...args: readonly string[]) => execFileSync('pkcs11-tool', ['--module', MODULE, ...args])
-      token('--init-token', '--slot-index', '0', '--label', 'custody', '--so-pin', '0000')
-      token('--init-pin', '--token-label', 'custody', '--so-pin', '0000', '--pin', '1234')
-      const own = ['--token-label', 'custody', '--login', '--pin', '1234']
-      token(...own, '--keypairgen', '--key-type', 'EC:prime256v1', '--label', 'ci', '--usage-sign')
-      const der = join(folder, 'public.der')
-      token(...own, '--read-object', '--type', 'pubkey', '--label', 'ci', '--output-file', der)
-      const spki = execFileSync('openssl', ['pkey', '-pubin', '-inform', 'DER', '-in', der, '-outform', 'PEM'])
-      const point = createPublicKey(spki).export({ format: 'der', type: 'spki' }).subarray(-64)
-      const publicKey = `0${2 + (point[63]! & 1)}${point.subarray(0, 32).toString('hex')}`
-      writeFileSync(join(folder, 'pin'), '1234\n', { mode: 0o600 })
-      const at = `module-path=${MODULE}&pin-source=file:${join(folder, 'pin')}`
-      await expectStamp(keyOf(`pkcs11:token=custody;object=ci?${at}`, publicKey))
-      // A worker has several clients: each signs by a session of its own.
-      await expectStamp(keyOf(`pkcs11:token=custody;object=ci?${at}`, publicKey))
-      const { code, message } = await faultOf(
-        createApiKeyStamper(keyOf(`pkcs11:token=custody;object=other?${at}`, publicKey)).stamp(BODY),
-        SECRETS,
-      )
-      expect([code, message]).toEqual(['stamp/sign-key-failed', expect.stringContaining('got none')])
-    } finally {
-      delete process.env['SOFTHSM2_CONF']
-    }
+    const { tool, uri } = softToken()
+    tool('--keypairgen', '--key-type', 'EC:prime256v1', '--label', 'ci', '--usage-sign')
+    const der = join(folder, 'public.der')
+    tool('--read-object', '--type', 'pubkey', '--label', 'ci', '--output-file', der)
+    const spki = execFileSync('openssl', ['pkey', '-pubin', '-inform', 'DER', '-in', der, '-outform', 'PEM'])
+    const point = createPublicKey(spki).export({ format: 'der', type: 'spki' }).subarray(-64)
+    const publicKey = `0${2 + (point[63]! & 1)}${point.subarray(0, 32).toString('hex')}`
+    await expectStamp(keyOf(uri('ci'), publicKey))
+    // A worker has several clients: each signs by a session of its own.
+    await expectStamp(keyOf(uri('ci'), publicKey))
+    const { code, message } = await faultOf(createApiKeyStamper(keyOf(uri('other'), publicKey)).stamp(BODY), SECRETS)
+    expect([code, message]).toEqual(['stamp/sign-key-failed', expect.stringContaining('got none')])
   })
 
   test('a keeper that is down fails that request alone, and another key is told from this one', async () => {

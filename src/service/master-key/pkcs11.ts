@@ -23,7 +23,6 @@ interface Library {
 interface Module {
   load(path: string): void
   C_Initialize(): void
-  C_Finalize(): void
   C_GetSlotList(tokenPresent: boolean): Buffer[]
   C_GetTokenInfo(slot: Buffer): { readonly label: string }
   C_OpenSession(slot: Buffer, flags: number): Buffer
@@ -50,12 +49,14 @@ export const openPkcs11: OpenKeeper = async (rest, tools): Promise<Keeper> => {
   const names = library.default ?? library
   const module = new names.PKCS11()
   module.load(at.module)
-  module.C_Initialize()
+  unlessAlready('CKR_CRYPTOKI_ALREADY_INITIALIZED', () => module.C_Initialize())
+  const slot = module.C_GetSlotList(true).find((each) => module.C_GetTokenInfo(each).label.trim() === at.token)
+  if (!slot) throw fault(`no token is named \`${at.token}\``)
+  const session = module.C_OpenSession(slot, names.CKF_SERIAL_SESSION)
+  // The last session that is closed logs out (§5.6.2). The module stays: what stamps by a key of a token may use it beside this.
+  const close = () => module.C_CloseSession(session)
   try {
-    const slot = module.C_GetSlotList(true).find((each) => module.C_GetTokenInfo(each).label.trim() === at.token)
-    if (!slot) throw fault(`no token is named \`${at.token}\``)
-    const session = module.C_OpenSession(slot, names.CKF_SERIAL_SESSION)
-    module.C_Login(session, names.CKU_USER, pin)
+    unlessAlready('CKR_USER_ALREADY_LOGGED_IN', () => module.C_Login(session, names.CKU_USER, pin))
     const key = findKey(module, session, names, at.object)
     const mechanism = (iv: Uint8Array) => ({
       mechanism: names.CKM_AES_GCM,
@@ -75,14 +76,20 @@ export const openPkcs11: OpenKeeper = async (rest, tools): Promise<Keeper> => {
         const sealed = Buffer.from(wrapped.subarray(NONCE_LENGTH))
         return module.C_Decrypt(session, sealed, Buffer.alloc(sealed.length))
       },
-      close() {
-        module.C_CloseSession(session)
-        module.C_Finalize()
-      },
+      close,
     }
   } catch (error) {
-    module.C_Finalize()
+    close()
     throw error
+  }
+}
+
+/** Initialization and login are of the process, not of a session (PKCS #11, §5.4 and §5.6): others of this process may have done it. */
+function unlessAlready(already: string, work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes(already)) throw error
   }
 }
 
