@@ -1,8 +1,11 @@
 import { join } from 'node:path'
-import { build, type Plugin } from 'esbuild'
+import { rolldown } from 'rolldown'
 import { directImports } from './direct-imports.ts'
 import { lazyImports } from './lazy-imports.ts'
+import { loadedTogether } from './loaded-together.ts'
 import { precompile } from './precompile.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
 
 /** What is loaded by its path, from beside the file that loads it: each keeps its own name, in the same folder. */
 export const LOADED_BY_PATH = [
@@ -32,31 +35,24 @@ const BUNDLED = new Set([
   'yaml',
 ])
 
-const packages: Plugin = {
-  name: 'packages',
-  setup({ onResolve }) {
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
-      if (kind === 'entry-point') return undefined
-      const name = path.split('/', path.startsWith('@') ? 2 : 1).join('/')
-      return BUNDLED.has(name) ? undefined : { path, external: true }
-    })
-  },
-}
+/** What the commands that people wait for load, in the order in which they have more to load. */
+const WAITED_FOR = ['src/cli/start.ts', 'src/cli/run.ts', 'src/cli/commands/validate.ts', 'src/cli/commands/plan.ts']
 
 /** Writes programs, given by their paths in the repository, into a folder as few files, with the packages that all need. */
 export async function bundle(entryPoints: readonly string[], folder: string): Promise<void> {
-  await build({
-    absWorkingDir: join(import.meta.dirname, '../..'),
-    entryPoints: [...entryPoints],
-    entryNames: '[name]',
-    chunkNames: 'part-[hash]',
-    outdir: folder,
-    bundle: true,
-    splitting: true,
-    plugins: [lazyImports(BUNDLED), packages, precompile, directImports],
+  const build = await rolldown({
+    cwd: ROOT,
+    input: entryPoints.map((path) => join(ROOT, path)),
     platform: 'node',
-    format: 'esm',
-    target: 'node22',
-    logLevel: 'warning',
+    plugins: [lazyImports(BUNDLED), precompile, directImports],
+    transform: { target: 'node22' },
   })
+  await build.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'part-[hash].js',
+    codeSplitting: { groups: [loadedTogether(WAITED_FOR.map((path) => join(ROOT, path)))] },
+  })
+  await build.close()
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
-import type { Plugin } from 'esbuild'
+import type { Plugin } from 'rolldown'
 
 /**
  * Imports of a room's `index.ts` become imports of the files that have the names: a bundler that splits puts whatever an index
@@ -8,19 +8,18 @@ import type { Plugin } from 'esbuild'
  */
 export const directImports: Plugin = {
   name: 'direct-imports',
-  setup({ onLoad }) {
-    const indexes = new Map<string, ReadonlyMap<string, Home>>()
-    const homesOf = (path: string) => {
-      const homes = indexes.get(path) ?? readIndex(path)
-      indexes.set(path, homes)
-      return homes
-    }
-    onLoad({ filter: /[\\/](src|activities|workflows)[\\/].*\.ts$/ }, ({ path }) => {
-      if (path.includes('node_modules')) return undefined
-      const text = readFileSync(path, 'utf8')
-      return { contents: rewriteImports(text, path, homesOf), loader: 'ts' }
-    })
+  load: {
+    filter: { id: { include: /[\\/](src|activities|workflows)[\\/].*\.ts$/, exclude: /[\\/]node_modules[\\/]/ } },
+    handler: (path) => ({ code: rewriteImports(readFileSync(path, 'utf8'), path), moduleType: 'ts' }),
   },
+}
+
+const indexes = new Map<string, ReadonlyMap<string, Home>>()
+
+function homesOf(path: string): ReadonlyMap<string, Home> {
+  const homes = indexes.get(path) ?? readIndex(path)
+  indexes.set(path, homes)
+  return homes
 }
 
 /** Where a name that an index exports comes from, and its name there. */
@@ -33,12 +32,12 @@ const FROM_INDEX = /^import \{([^}]*)\} from '(\.[^']*\/index\.ts)'$/gm
 const EXPORT_FROM = /^export \{([^}]*)\} from '(\.[^']*)'$/gm
 
 /** A name that an index does not take from elsewhere is still imported from the index. */
-function rewriteImports(text: string, path: string, homesOf: (index: string) => ReadonlyMap<string, Home>): string {
+function rewriteImports(text: string, path: string): string {
   const folder = dirname(path)
   return text.replaceAll(FROM_INDEX, (_, names: string, from: string) => {
     const index = resolve(folder, from)
     const lines = valuesOf(names).map(({ name, as }) => {
-      const home = homeOf({ file: index, name }, homesOf)
+      const home = homeOf({ file: index, name })
       return `import { ${home.name} as ${as} } from './${relative(folder, home.file).replaceAll('\\', '/')}'`
     })
     // On one line, so that lines keep their numbers in errors.
@@ -46,10 +45,10 @@ function rewriteImports(text: string, path: string, homesOf: (index: string) => 
   })
 }
 
-function homeOf(asked: Home, homesOf: (index: string) => ReadonlyMap<string, Home>): Home {
+function homeOf(asked: Home): Home {
   if (!asked.file.endsWith('index.ts')) return asked
   const home = homesOf(asked.file).get(asked.name)
-  return home ? homeOf(home, homesOf) : asked
+  return home ? homeOf(home) : asked
 }
 
 function readIndex(path: string): ReadonlyMap<string, Home> {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { dirname } from 'node:path'
-import type { Plugin } from 'esbuild'
+import type { Plugin } from 'rolldown'
 import { valuesOf } from './direct-imports.ts'
 
 /**
@@ -12,47 +11,52 @@ import { valuesOf } from './direct-imports.ts'
  * A module of Node.js is asked for as CommonJS would, also where it is imported as a whole: to import it as a module loads all
  * that it exports, for `node:crypto` a hundred files more.
  */
-export const lazyImports = (bundled: ReadonlySet<string>): Plugin => ({
-  name: 'lazy-imports',
-  setup({ onResolve, onLoad, resolve }) {
-    onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, namespace, pluginData }) => {
-      if (pluginData === FOUND) return undefined
-      const builtin = isBuiltin(path)
-      if (!(builtin || bundled.has(packageOf(path)))) return undefined
-      // What is loaded only when it is needed is loaded as a module, with its exports by name.
-      if (kind === 'dynamic-import') return builtin ? { path, external: true } : undefined
-      const names = kind === 'import-statement' && namespace === 'file' ? namesFrom(path, importer) : undefined
-      if (names === undefined && !builtin) return undefined
-      // Found as an import finds it: some packages have other files for those who require them.
-      const name = builtin
-        ? `node:${path.replace('node:', '')}`
-        : (await resolve(path, { kind, resolveDir: dirname(importer), pluginData: FOUND })).path
-      return {
-        path: names === undefined ? name : `${name} ${names.join(',')}`,
-        namespace: builtin ? 'builtin' : 'bundled',
-        pluginData: { name, names } satisfies Asked,
-      }
-    })
-    onLoad({ filter: /.*/, namespace: 'builtin' }, ({ pluginData }) => {
-      const { name, names } = pluginData as Asked
-      const load = `process.getBuiltinModule('${name}')`
-      return { contents: getters(names ?? keysOf(name), load) ?? `module.exports = ${load}` }
-    })
-    onLoad({ filter: /.*/, namespace: 'bundled' }, ({ pluginData }) => {
-      const { name, names } = pluginData as Asked
-      return { contents: getters(names, `require(${JSON.stringify(name)})`)!, resolveDir: dirname(name) }
-    })
-  },
-})
-
-/** Marks a look-up of this plugin's own. */
-const FOUND = Symbol('found')
+export function lazyImports(bundled: ReadonlySet<string>): Plugin {
+  const asked = new Map<string, Asked>()
+  return {
+    name: 'lazy-imports',
+    resolveId: {
+      order: 'pre',
+      filter: { id: /^[^./\0]/ },
+      async handler(path, importer, { kind }) {
+        if (importer === undefined || importer.includes('rolldown/runtime')) return undefined
+        const builtin = isBuiltin(path)
+        if (!(builtin || bundled.has(packageOf(path)))) return { id: path, external: true }
+        // What is loaded only when it is needed is loaded as a module, with its exports by name.
+        if (kind === 'dynamic-import') return builtin ? { id: path, external: true } : undefined
+        const names = kind === 'import-statement' ? namesFrom(path, importer) : undefined
+        if (names === undefined && !builtin) return undefined
+        // Found as an import finds it: some packages have other files for those who require them.
+        const name = builtin
+          ? `node:${path.replace('node:', '')}`
+          : (await this.resolve(path, importer, { skipSelf: true }))!.id
+        const id = `\0${name} ${names?.join(',') ?? ''}`
+        asked.set(id, { name, names, builtin })
+        return { id }
+      },
+    },
+    load: {
+      filter: { id: /^\0/ },
+      handler(id) {
+        const module = asked.get(id)
+        if (module === undefined) return undefined
+        const { name, names, builtin } = module
+        const load = builtin ? `process.getBuiltinModule('${name}')` : `require(${JSON.stringify(name)})`
+        return {
+          code: getters(builtin ? (names ?? keysOf(name)) : names, load) ?? `module.exports = ${load}`,
+          moduleType: 'js',
+        }
+      },
+    },
+  }
+}
 
 interface Asked {
   /** Of a module of Node.js its name, of a package the file. */
   readonly name: string
   /** What is imported of it; undefined where that is the whole. */
   readonly names: readonly string[] | undefined
+  readonly builtin: boolean
 }
 
 /** What a module of Node.js exports; undefined for one that is a function or a class. */

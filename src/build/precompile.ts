@@ -1,10 +1,11 @@
-import type { Plugin } from 'esbuild'
+import type { Plugin } from 'rolldown'
 
 /** Puts compiled schemas in place of the modules that compile them, so that a command needs no compiler. */
 export const precompile: Plugin = {
   name: 'precompile',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]compiled\.ts$/ }, async ({ path }) => {
+  load: {
+    filter: { id: /[\\/]compiled\.ts$/ },
+    handler: async (path) => {
       const { default: standalone } = await import('ajv/dist/standalone/index.js')
       const { compileSchema } = await import(path)
       const { ajv, validate } = compileSchema({ source: true, esm: true })
@@ -20,9 +21,9 @@ export const precompile: Plugin = {
           `import * as imported${i} from '${name}.js'\nconst required${i} = typeof imported${i}.default === 'function' ? imported${i} : imported${i}.default\n`,
       )
       return {
-        contents: `${imports.join('')}${code}\nexport function compileSchema() { return { validate } }\n`,
-        loader: 'js',
+        code: `${imports.join('')}${code}\nexport function compileSchema() { return { validate } }\n`,
+        moduleType: 'js',
       }
-    })
+    },
   },
 }
