@@ -2,7 +2,7 @@
  * Apply from Git, as a pipeline does it: an organization that is as its definitions say, a pull request with three changes,
  * and everything that may happen on the way. One process a step, against a real service and a real Temporal server.
  */
-import { existsSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
@@ -16,9 +16,9 @@ import { scene } from './scene.ts'
 vi.setConfig({ testTimeout: 600_000 })
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index)
-const keys = range(20).map(() => generateP256KeyPair())
+const keys = range(22).map(() => generateP256KeyPair())
 
-/** A repository of 20 users, 30 policies, 10 wallets and 2 webhooks, with what a pull request changes in it. */
+/** A repository of 22 users, 30 policies, 10 wallets and 2 webhooks, with what a pull request changes in it. */
 interface Repository {
   readonly tags?: readonly string[]
   readonly guests?: readonly string[]
@@ -33,7 +33,7 @@ function repository(rootKey: string, { tags = TAGS, guests = [], signers = {}, r
     `${name}:\n${order(lines)
       .map((line) => `  ${line}\n`)
       .join('')}`
-  const people = range(19).map((n) => {
+  const people = range(21).map((n) => {
     const apiKeys = `{ laptop: { curve: P256, publicKey: ${keys[n]!.publicKey} } }`
     return `u${n + 1}: { email: u${n + 1}@acme.test, tags: [t0], apiKeys: ${apiKeys} }`
   })
@@ -154,8 +154,7 @@ describe('a pull request', () => {
     const faults: readonly { readonly name: string; readonly fault: Fault; readonly times: number }[] = [
       { name: 'a 500', fault: { kind: 'answer', status: 500 }, times: 2 },
       { name: 'a connection that is cut after the request was carried out', fault: { kind: 'cut after' }, times: 1 },
-      // Each halves the worker's rate, so that more of them would show nothing but patience.
-      { name: 'a 429, four times', fault: { kind: 'answer', status: 429, retryAfter: '1' }, times: 4 },
+      { name: 'a 429, twenty times', fault: { kind: 'answer', status: 429, retryAfter: '1' }, times: 20 },
     ]
     const state: { tags: readonly string[]; guests: readonly string[]; signers: Record<number, string> } = {
       tags: TAGS,
@@ -225,5 +224,60 @@ describe('a pull request', () => {
     await vi.waitUntil(async () => (await quorate(['apply', defs, '--yes'], { env })).exit === 0, { timeout: 120_000 })
     expect(await count()).toBe(before)
     expect((await quorate(['plan', defs, '--detailed-exitcode'], { env })).exit).toBe(0)
+  })
+
+  test('that was saved as a plan is that plan and nothing else, and stale once the organization moved', async () => {
+    const { service, folder, env, defs, write, submits } = await merged()
+    write(pullRequest)
+    const saved = join(folder, 'plan.json')
+    const save = () => quorate(['plan', defs, '--allow-delete', '--out', saved], { env })
+    expect((await save()).exit).toBe(0)
+    const before = submits().length
+
+    const text = readFileSync(saved, 'utf8')
+    const edited = join(folder, 'edited.json')
+    writeFileSync(edited, text.replace('newcomer@acme.test', 'newcomes@acme.test'))
+    const refused = await quorate(['apply', edited, '--yes'], { env })
+    expect([refused.exit, refused.stderr]).toEqual([1, expect.stringContaining('error plan/edited')])
+
+    const { policies } = await service.root.query('list_policies')
+    const { policyId } = policies.find(({ policyName }) => policyName === 'p3')!
+    await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, policyCondition: 'true' })
+    const stale = await quorate(['apply', saved, '--yes'], { env })
+    expect(stale.exit, stale.stderr).toBe(5)
+    expect(stale.stdout + stale.stderr).toContain('policy.p3')
+    expect(submits().length).toBe(before)
+
+    expect((await save()).exit).toBe(0)
+    const applied = await quorate(['apply', saved, '--yes'], { env })
+    expect(applied.exit, applied.stderr).toBe(0)
+    expect(submits().length).toBe(before + 3)
+    const next = await quorate(['plan', defs, '--detailed-exitcode'], { env })
+    expect([next.exit, next.stdout.includes('No changes.')]).toEqual([0, true])
+  })
+
+  test('with a fault in it says file, line and field, and by a key that may only read it is planned and not applied', async () => {
+    const { folder, env, defs, write, submits } = await merged()
+    const before = submits().length
+    write(pullRequest)
+    const reader = { ...env, QUORATE_API_KEY_FILE: keyFile(folder, 'u7', keys[6]!.privateKey) }
+    const planned = await quorate(['plan', defs, '--detailed-exitcode', '--allow-delete'], { env: reader })
+    expect(planned.exit, planned.stderr).toBe(2)
+    expect(planned.stdout).toContain('acme: 3 changes in 3 activities')
+    const refused = await quorate(['apply', defs, '--yes', '--allow-delete'], { env: reader })
+    expect(refused.exit).toBe(1)
+    expect(refused.stderr).toMatch(
+      /error cli\/denied: u7 may not create user newcomer: no policy allows it\n(.*\n)* {2}submitted +nothing\n/,
+    )
+
+    writeFiles(defs, {
+      'policies.yaml': readFileSync(join(defs, 'policies.yaml'), 'utf8').replace('effect: allow', 'efect: allow'),
+    })
+    for (const command of ['plan', 'apply']) {
+      const faulty = await quorate([command, defs, '--yes'].slice(0, command === 'plan' ? 2 : 3), { env })
+      expect(faulty.exit, faulty.stderr).toBe(1)
+      expect(faulty.stderr).toMatch(/policies\.yaml:2:9: error .*efect/)
+    }
+    expect(submits().length).toBe(before)
   })
 })
