@@ -41,23 +41,30 @@ export async function listActivities(
   return found.filter(isWanted)
 }
 
-/** Finds the activity that a person named by id, by fingerprint, or by the short code of a waiting one. */
+/** How many activities of any status are looked through for one that has ended and is named by its short code. */
+const MOST_ENDED = 2_000
+
+/** Finds the activity that a person named by id, by fingerprint, or by the short code of a waiting one or of one that has ended lately. */
 export async function findActivity(client: QueryClient, named: string): Promise<Wire.Activity> {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(named)) {
     return (await client.query('get_activity', { activityId: named.toLowerCase() })).activity
   }
-  const all = await listActivities(client, {
-    ...(named.startsWith('sha256:') ? {} : { which: 'waiting' }),
-    limit: 10_000,
-  })
-  const matches = all.filter(
-    ({ fingerprint }) => fingerprint === named || shortCode(fingerprint) === named.toLowerCase(),
-  )
+  const isNamed = ({ fingerprint }: Wire.Activity) =>
+    fingerprint === named || shortCode(fingerprint) === named.toLowerCase()
+  const isCode = !named.startsWith('sha256:')
+  const open = await listActivities(client, { ...(isCode ? { which: 'waiting' } : {}), limit: 10_000 })
+  const waiting = open.filter(isNamed)
+  const matches =
+    isCode && waiting.length === 0 ? (await listActivities(client, { limit: MOST_ENDED })).filter(isNamed) : waiting
   if (matches.length === 1) return matches[0]!
-  const next = 'list them with `quorate activities --waiting`'
+  const next = 'list them with `quorate activities`'
   if (matches.length === 0)
-    throw new QuorateError('cli/no-activity', `no waiting activity is called \`${named}\``, { next })
-  throw new QuorateError('cli/no-activity', `${matches.length} waiting activities are called \`${named}\``, {
+    throw new QuorateError(
+      'cli/no-activity',
+      `no activity is called \`${named}\` that waits${isCode ? ` or is among the newest ${MOST_ENDED}` : ''}`,
+      { next },
+    )
+  throw new QuorateError('cli/no-activity', `${matches.length} activities are called \`${named}\``, {
     next: `${next} and give the id`,
   })
 }

@@ -79,6 +79,7 @@ describe('approvals', () => {
     expect(first).toMatch(/UPDATE_POLICY_V2 {2}policy\.payouts {2}by .+ ago/)
     expect(first).toContain(`plan   ${digest.slice(0, 12)} of `)
     expect(first).toContain('bob; your approval counts')
+    expect(first).toMatch(/votes +lapse in (1 day|23 hours) unless it completes/)
     expect(second).toContain('it is NOT what plan')
     expect(third).toContain('made outside: no plan that is known here asks for it (1 looked at)')
   })
@@ -160,6 +161,40 @@ describe('votes', () => {
     const again = await quorate(vote, { env })
     expect(again.stderr).toContain('It has ended as COMPLETED; there is nothing to approve')
     expect(again.exit).toBe(0)
+    // Also by its code, which only those that wait are found by at first.
+    const byCode = await quorate(['approve', shortCode(planned!.fingerprint), '--yes', ...as(bob, 'bob')], { env })
+    expect(byCode.stderr).toContain('It has ended as COMPLETED; there is nothing to approve')
+    expect(byCode.stdout).toContain(planned!.id)
+  })
+
+  test('several at once: nothing is voted while one of them is not as planned, and those that have ended are said', async () => {
+    const wallet = (walletName: string) =>
+      service.root.submit('ACTIVITY_TYPE_CREATE_WALLET', { walletName, accounts: [] })
+    const [one, other] = [await wallet('one'), await wallet('other')]
+    const parameters = { policyId: await policyId(), policyConsensus: 'approvers.count() >= 4' }
+    const deviating = await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', parameters)
+    const ids = [one.id, shortCode(other.fingerprint), planned!.id]
+    const votesOf = async ({ id }: Wire.Activity) =>
+      (await service.root.query('get_activity', { activityId: id })).activity.votes.length
+    const refused = await quorate(['approve', ...ids, deviating.id, '--yes', '--plan', saved, ...as(bob, 'bob')], {
+      env,
+    })
+    expect(refused.exit).toBe(4)
+    expect([await votesOf(one), await votesOf(other), await votesOf(deviating)]).toEqual([1, 1, 1])
+    const { stdout, exit } = await quorate(
+      ['approve', ...ids, '--yes', '--json', '--reason', 'both', ...as(bob, 'bob')],
+      { env },
+    )
+    expect(exit).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      votes: [
+        { voted: false, activity: { id: planned!.id } },
+        { voted: true, reason: 'both', activity: { id: one.id, status: 'ACTIVITY_STATUS_COMPLETED' } },
+        { voted: true, reason: 'both', activity: { id: other.id, status: 'ACTIVITY_STATUS_COMPLETED' } },
+      ],
+    })
+    const rejected = await quorate(['reject', deviating.id, '--yes', ...as(bob, 'bob')], { env })
+    expect(rejected.stdout).toContain('now REJECTED')
   })
 })
 

@@ -604,9 +604,9 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'approve',
-    summary: 'vote for a waiting activity with the key in use, after showing what it does',
-    args: '<activity>',
-    argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
+    summary: 'vote for waiting activities with the key in use, after showing what they do',
+    args: '<activity...>',
+    argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show; several at once' },
     options: [
       { flags: '--yes', meaning: 'do not ask for confirmation' },
       voteReason,
@@ -621,8 +621,11 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate approve 7f3a-19c2 --key-file .quorate/keys/bob.json',
     help: {
       description:
-        'Shows what the activity itself asks for, not what anybody says about it, and then votes. Your key decides who votes; a vote lapses after 24 hours. What an MFA policy of yours still asks for is given by approving once more, by `--passkey`, `--email`, `--phone` or `--oidc`.',
-      examples: [['quorate approve 7f3a-19c2 --passkey', 'by the passkey that is still missing']],
+        'Shows what the activity itself asks for, not what anybody says about it, and then votes. Of several, all are shown and checked before the first vote, and one question stands for all. Your key decides who votes; a vote lapses after 24 hours. Of an activity that has ended it is said how. What an MFA policy of yours still asks for is given by approving once more, by `--passkey`, `--email`, `--phone` or `--oidc`.',
+      examples: [
+        ['quorate approve 7f3a-19c2 d031-77e0 --reason "as agreed"', 'two at once'],
+        ['quorate approve 7f3a-19c2 --passkey', 'by the passkey that is still missing'],
+      ],
       exits: ['refused'],
       seeAlso: ['approvals', 'review', 'reject', 'policy explain'],
     },
@@ -630,9 +633,9 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'reject',
-    summary: 'vote against a waiting activity with the key in use; it ends for good',
-    args: '<activity>',
-    argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
+    summary: 'vote against waiting activities with the key in use; each ends for good',
+    args: '<activity...>',
+    argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show; several at once' },
     options: [
       { flags: '--yes', meaning: 'do not ask for confirmation' },
       voteReason,

@@ -2,7 +2,7 @@ import { createSubmitClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import { castVote, findActivity, submitter } from '../../operations/index.ts'
-import { isWaiting } from '../../protocol/index.ts'
+import { isWaiting, type Wire } from '../../protocol/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
@@ -12,13 +12,24 @@ import { type ActivityView, factorsLine, renderActivity } from '../views/activit
 import { keepReason, readReason } from '../vote-reasons.ts'
 import { findKnown, viewForVoter } from './review.ts'
 
-/** Votes for an activity. */
+/** Votes for activities. */
 export const approve = (input: CommandInput): Promise<ExitCode> => vote(input, 'approve')
 
-/** Votes against an activity, which ends it for good. */
+/** Votes against activities, which ends each for good. */
 export const reject = (input: CommandInput): Promise<ExitCode> => vote(input, 'reject')
 
-/** Shows what the activity does, asks, votes. Voting twice is harmless; a finished activity says how it ended. */
+/** An activity that was named, and how it was shown. */
+interface Named {
+  readonly activity: Wire.Activity
+  readonly before: ActivityView
+}
+
+/** What came of one: not voted where it had ended. */
+type Voted =
+  | { readonly voted: false; readonly activity: ActivityView }
+  | { readonly voted: true; readonly reason?: string; readonly reasonKeptIn?: string; readonly activity: ActivityView }
+
+/** Shows what each activity does, asks once, votes on one after the other. Voting twice is harmless; a finished one says how it ended. */
 async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<ExitCode> {
   const { io, json, args, settings } = input
   const way = readWay(input)
@@ -26,51 +37,77 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   const known = await findKnown(input)
   const place = await findPlace(input)
   const client = submitter(place)
-  const activity = await findActivity(client, args[0]!)
+  const found = new Map<string, Wire.Activity>()
+  for (const named of args) {
+    const activity = await findActivity(client, named)
+    found.set(activity.id, activity)
+  }
   const actual = await readActual(client)
-  const seen = (one: typeof activity) => viewForVoter(one, { client, place, known, actual })
-  const before = await seen(activity)
-  if (!json) io.out(renderActivity(before, io.style, place.now()))
+  const seen = (one: Wire.Activity) => viewForVoter(one, { client, place, known, actual })
+  const all: Named[] = []
+  for (const activity of found.values()) all.push({ activity, before: await seen(activity) })
+  if (!json) io.out(all.map(({ before }) => renderActivity(before, io.style, place.now())).join('\n'))
+  const waiting = all.filter(({ activity }) => isWaiting(activity.status))
+  const done: Voted[] = []
+  for (const { activity, before } of all) {
+    if (isWaiting(activity.status)) continue
+    done.push({ voted: false, activity: before })
+    if (!json)
+      io.say(
+        line`${all.length === 1 ? 'It' : before.code} has ended as ${wordOf(before)}; there is nothing to ${choice}.\n`,
+      )
+  }
+  // INVARIANT: before anything is voted, or one that is refused would leave the others half done.
+  if (choice === 'approve' && input.options['despiteMismatch'] !== true)
+    for (const { before } of waiting) assertAsPlanned(before)
+  const verb = choice === 'approve' ? 'Approve' : 'Reject'
+  const question = `${verb} ${waiting.length === 1 ? 'it' : `these ${waiting.length}`}?`
+  if (waiting.length > 0) await assertConfirmed(input, { question, otherwise: 'nothing was voted' })
+  try {
+    for (const one of waiting) done.push(await castOne(one))
+  } finally {
+    // Where one fails, what was voted before it is said all the same.
+    if (json && done.length > 0) writeJson(io, args.length === 1 ? done[0]! : { votes: done })
+  }
+  return EXIT.done
+
+  async function castOne({ activity, before }: Named): Promise<Voted> {
+    const voter = way === undefined ? client : await proved(way, before)
+    const voted = await castVote(voter, activity.fingerprint, { vote: choice, now: place.now() })
+    const after = await seen(voted)
+    const file =
+      reason === undefined
+        ? undefined
+        : keepReason(settings.dataDir, {
+            at: new Date(place.now()).toISOString(),
+            organizationId: place.organizationId,
+            activityId: activity.id,
+            fingerprint: activity.fingerprint,
+            vote: choice,
+            by: actual.actor.userName,
+            reason,
+          })
+    if (!json) {
+      const mine = (after.missingFactors ?? []).map((one) => line`  it needs ${factorsLine(one)}\n`)
+      io.out(
+        line`${choice === 'approve' ? 'Approved' : 'Rejected'} ${after.code}: now ${wordOf(after)}\n` + mine.join(''),
+      )
+      if (file !== undefined) io.say(line`The API has no place for a reason: it is kept on this machine, in ${file}.\n`)
+    }
+    return {
+      voted: true,
+      ...(reason === undefined || file === undefined ? {} : { reason, reasonKeptIn: file }),
+      activity: after,
+    }
+  }
+
   /** Who votes by something else than the key in use. */
-  const proved = async (by: typeof way & string) => {
-    const purpose = { title: `Vote with quorate`, does: `${choice}s ${before.code}` }
+  async function proved(by: typeof way & string, { code }: ActivityView) {
+    const purpose = { title: `Vote with quorate`, does: `${choice}s ${code}` }
     const { stamper } = await prove(input, { way: by, place: placeOf(input, place), purpose })
     const { baseUrl, organizationId } = place
     return createSubmitClient({ baseUrl, organizationId, stamper })
   }
-  if (!isWaiting(activity.status)) {
-    if (json) writeJson(io, { voted: false, activity: before })
-    else io.say(line`It has ended as ${wordOf(before)}; there is nothing to ${choice}.\n`)
-    return EXIT.done
-  }
-  if (choice === 'approve' && input.options['despiteMismatch'] !== true) assertAsPlanned(before)
-  const question = choice === 'approve' ? 'Approve it?' : 'Reject it?'
-  await assertConfirmed(input, { question, otherwise: 'nothing was voted' })
-  const voter = way === undefined ? client : await proved(way)
-  const voted = await castVote(voter, activity.fingerprint, { vote: choice, now: place.now() })
-  const after = await seen(voted)
-  const file =
-    reason === undefined
-      ? undefined
-      : keepReason(settings.dataDir, {
-          at: new Date(place.now()).toISOString(),
-          organizationId: place.organizationId,
-          activityId: activity.id,
-          fingerprint: activity.fingerprint,
-          vote: choice,
-          by: actual.actor.userName,
-          reason,
-        })
-  const mine = (after.missingFactors ?? []).map((one) => line`  it needs ${factorsLine(one)}\n`)
-  if (json)
-    writeJson(io, { voted: true, ...(file === undefined ? {} : { reason, reasonKeptIn: file }), activity: after })
-  else {
-    io.out(
-      line`${choice === 'approve' ? 'Approved' : 'Rejected'} ${after.code}: now ${wordOf(after)}\n` + mine.join(''),
-    )
-    if (file !== undefined) io.say(line`The API has no place for a reason: it is kept on this machine, in ${file}.\n`)
-  }
-  return EXIT.done
 }
 
 /** Throws `cli/not-as-planned` for an activity that asks for something else than the plan it belongs to. */

@@ -135,11 +135,9 @@ export const renderActivity = view(
       ['approved', view.approvedBy.join(', ') || 'by nobody'],
       ...neededRows(view, style),
       ...(view.missingFactors ?? []).map((factors) => ['needs', style.warning(factorsLine(factors))]),
-      ...(view.lapsedApprovals.length > 0 ? [['lapsed', lapsedText(view.lapsedApprovals)]] : []),
+      ...lapsedRows(view),
       ...(view.rejectedBy.length > 0 ? [['rejected', view.rejectedBy.join(', ')]] : []),
-      ...(view.approvalsLapseAt
-        ? [['approvals', `lapse in ${age(Date.parse(view.approvalsLapseAt) - now)} unless it completes`]]
-        : []),
+      ...validRows(view, now),
       ...(view.failure ? [['failure', view.failure]] : []),
       ...reasonsOf(view).map((reason) => ['reason', reason]),
       ...effectRows(view, style),
@@ -151,6 +149,16 @@ export const renderActivity = view(
   },
   { lines: ['parameters', 'before', 'after'] },
 )
+
+/** Whose approvals count no more. */
+function lapsedRows({ lapsedApprovals }: ActivityView): readonly (readonly string[])[] {
+  return lapsedApprovals.length > 0 ? [['lapsed', lapsedText(lapsedApprovals)]] : []
+}
+
+/** How long those that count still do. */
+function validRows({ approvalsLapseAt: at }: ActivityView, now: number): readonly (readonly string[])[] {
+  return at ? [['approvals', `lapse in ${age(Date.parse(at) - now)} unless it completes`]] : []
+}
 
 /** Which plan asks for it. */
 function planRows({ review }: ActivityView, style: Style): readonly (readonly string[])[] {
@@ -232,9 +240,12 @@ export const renderApproval = view((view: ActivityView, style: Style, now: numbe
   const names = (review?.changes ?? []).map(({ address }) => address)
   const shown = names.length > 3 ? [...names.slice(0, 3), `${names.length - 3} more`] : names
   const what = [type.replace('ACTIVITY_TYPE_', ''), ...(shown.length > 0 ? [shown.join(', ')] : [])].join('  ')
-  const rows = [...planRows(view, style), ...neededRows(view, style)].map(
-    ([name, text]) => `           ${style.dim(name!.padEnd(5))}  ${text}\n`,
-  )
+  const rows = [
+    ...planRows(view, style),
+    ...neededRows(view, style),
+    ...lapsedRows(view),
+    ...validRows(view, now).map(([, text]) => ['votes', text!]),
+  ].map(([name, text]) => `           ${style.dim(name!.padEnd(6))} ${text}\n`)
   const alike = (view.lookAlikes ?? []).map((one) => `           ${style.warning(lookAlikeText(one))}\n`)
   const asked = `by ${requestedBy}, ${age(now - Date.parse(requestedAt))} ago`
   return `${style.strong(code)}  ${what}  ${asked}  ${style.dim(view.id)}\n${rows.join('')}${alike.join('')}`
