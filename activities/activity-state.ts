@@ -46,6 +46,7 @@ export function describeActivity(
     state,
     since: new Date(toUnixMs(activity.createdAt)).toISOString(),
     approved: votes.approved,
+    ...(state === 'waiting' && votes.lapsed.length > 0 ? { lapsed: votes.lapsed } : {}),
     needsVote: activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' && !votes.mine,
     ...(error ? { error } : {}),
   }

@@ -48,6 +48,8 @@ export interface ActivityState {
   readonly since: string
   /** Names of the users whose approvals count now: given within the open 24-hour window. */
   readonly approved: readonly string[]
+  /** Names of the users whose approvals count no more: while it waits, they have to vote again. @default nobody */
+  readonly lapsed?: readonly string[]
   /** It waits, and the acting user's approval is missing or has lapsed. */
   readonly needsVote: boolean
   /** Ids that it brought, when completed. */
@@ -84,7 +86,8 @@ export interface BatchProgress {
   readonly fingerprint?: string
   /** When its activity was submitted, ISO 8601. */
   readonly since?: string
-  readonly votes?: { readonly approved: readonly string[] }
+  /** `lapsed`: whose approvals count no more, so that they have to vote again. */
+  readonly votes?: { readonly approved: readonly string[]; readonly lapsed?: readonly string[] }
   /** Why it failed, or what its next try waits for. */
   readonly error?: Failure
 }

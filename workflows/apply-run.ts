@@ -11,6 +11,7 @@ export interface BatchRecord {
   fingerprint?: string
   since?: string
   approved?: readonly string[]
+  lapsed?: readonly string[] | undefined
   needsVote?: boolean
   /** When the acting user's approval was last cast by this workflow. */
   votedAtMs?: number
@@ -135,9 +136,9 @@ export class ApplyRun {
 
   /** Takes in what the API says of a batch's activity. */
   take(index: number, activity: ActivityState): void {
-    const { state, error, activityId, fingerprint, since, approved, needsVote } = activity
+    const { state, error, activityId, fingerprint, since, approved, lapsed, needsVote } = activity
     const record = this.record(index)
-    Object.assign(record, { state, activityId, fingerprint, since, approved, needsVote })
+    Object.assign(record, { state, activityId, fingerprint, since, approved, lapsed, needsVote })
     if (error) record.error = error
     else delete record.error
     this.#skipLost()
@@ -220,6 +221,7 @@ function shown({
   fingerprint,
   since,
   approved,
+  lapsed,
   error,
 }: BatchRecord): Omit<BatchProgress, 'index' | 'type' | 'summary'> {
   return {
@@ -227,7 +229,7 @@ function shown({
     ...(activityId === undefined ? {} : { activityId }),
     ...(fingerprint === undefined ? {} : { fingerprint }),
     ...(since === undefined ? {} : { since }),
-    ...(approved === undefined ? {} : { votes: { approved } }),
+    ...(approved === undefined ? {} : { votes: { approved, ...(lapsed === undefined ? {} : { lapsed }) } }),
     ...(error === undefined ? {} : { error }),
   }
 }

@@ -136,17 +136,22 @@ describe('apply: waiting for people', () => {
     })
   })
 
-  test("after 24 hours the submitter's lapsed vote is cast again, on the same activity", async () => {
+  test("after 24 hours the submitter's lapsed vote is cast again, on the same activity, and others are named to vote again", async () => {
     const stage = await stageWith()
     stage.api.decide = () => 'waits'
+    stage.api.threshold = 3
     const run = await stage.startApply([{ name: 'a' }])
     await run.until(({ state }) => state === 'waiting')
+    const [{ fingerprint }] = stage.api.activities as [(typeof stage.api.activities)[number]]
+    stage.api.vote('bob', fingerprint, 'approve')
     stage.api.age(25 * HOUR)
     await run.handle.signal('nudge')
-    await run.until(
-      ({ batches: [a] }) => a!.votes!.approved.includes('alice') && stage.api.activities[0]!.votes.length === 2,
+    const { batches } = await run.until(
+      ({ batches: [a] }) => a!.votes!.approved.includes('alice') && stage.api.activities[0]!.votes.length === 3,
     )
-    stage.api.vote('bob', stage.api.activities[0]!.fingerprint, 'approve')
+    expect(batches[0]!.votes).toEqual({ approved: ['alice'], lapsed: ['bob'] })
+    stage.api.vote('dana', fingerprint, 'approve')
+    stage.api.vote('bob', fingerprint, 'approve')
     await run.handle.signal('nudge')
     expect((await run.ended('voted-again')).state).toBe('done')
     expect(stage.api.activities).toHaveLength(1)

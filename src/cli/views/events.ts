@@ -66,6 +66,7 @@ export function createEvents(io: Pick<Io, 'out'>, clock: () => number): EventStr
       const isNews =
         (old?.state ?? 'pending') !== batch.state ||
         (old?.votes?.approved.length ?? 0) !== (batch.votes?.approved.length ?? 0) ||
+        (old?.votes?.lapsed ?? []).join() !== (batch.votes?.lapsed ?? []).join() ||
         old?.error?.message !== batch.error?.message
       if (isNews) emit('activity', { ...where, ...batch })
     }

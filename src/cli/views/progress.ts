@@ -30,6 +30,8 @@ export const renderBatch = view((batch: BatchProgress, style: Style, now: number
         `approved by ${approved.join(', ') || 'nobody'}${batch.since ? `, for ${age(now - Date.parse(batch.since))}` : ''}`,
       ),
     )
+    const lapsed = batch.votes?.lapsed ?? []
+    if (lapsed.length > 0) parts.push(style.warning(`please vote again: ${lapsed.join(', ')}`))
   }
   if (batch.error) parts.push(style.error(batch.error.message))
   return `${parts.filter(Boolean).join('  ')}\n`
@@ -64,6 +66,7 @@ export const renderNews = view(
       return (
         (old?.state ?? 'pending') !== batch.state ||
         (old?.votes?.approved.length ?? 0) !== (batch.votes?.approved.length ?? 0) ||
+        (old?.votes?.lapsed ?? []).join() !== (batch.votes?.lapsed ?? []).join() ||
         isTriedAgain(old, batch)
       )
     })
