@@ -20,7 +20,7 @@ import { InsideRun } from './inside-run.ts'
 import { applyNews, cancel, insideProgress, nudge } from './messages.ts'
 import { applyId } from './names.ts'
 import { startDetached } from './start-detached.ts'
-import { AtRest, persist, steps, toFailure } from './steps.ts'
+import { AtRest, isHistoryLong, persist, steps, toFailure } from './steps.ts'
 
 /** How often it looks by itself, for when nobody tells it any more. */
 const UNTOLD_MS = 60 * 60 * 1000
@@ -65,7 +65,7 @@ async function walk(run: InsideRun, input: ApplyInsideInput): Promise<void> {
       void open(run, index).finally(() => run.leave(index))
     }
     if (run.idle && (run.cancelled || run.finished)) return
-    if (workflowInfo().continueAsNewSuggested) run.tooLong = true
+    if (isHistoryLong()) run.tooLong = true
     if (run.tooLong && run.idle) await continueAsNew<typeof applyInside>({ ...input, carried: run.carry() })
     const isTold = await condition(() => run.news !== seen, UNTOLD_MS)
     if (isTold) continue

@@ -13,14 +13,13 @@ import {
   continueAsNew,
   getExternalWorkflowHandle,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow'
 import type { ApplyProgress, Failure } from '../activities/model.ts'
 import { ApplyRun } from './apply-run.ts'
 import type { ApplyInput, ApplyInsideInput } from './inputs.ts'
 import { applyNews, cancel, insideWorkflow, nudge, progress } from './messages.ts'
 import { startDetached } from './start-detached.ts'
-import { AtRest, createPace, MOST_STALE, persist, steps, toFailure, VOTE_AGAIN_MS } from './steps.ts'
+import { AtRest, createPace, isHistoryLong, MOST_STALE, persist, steps, toFailure, VOTE_AGAIN_MS } from './steps.ts'
 
 export async function apply(input: ApplyInput): Promise<ApplyProgress> {
   const run = new ApplyRun(input, new Date().toISOString())
@@ -166,7 +165,7 @@ async function awaitEnd(run: ApplyRun, index: number): Promise<void> {
   const step = { ...run.token, batch: index }
   const pace = createPace(run)
   while (record.state === 'waiting' || record.state === 'submitting') {
-    run.tooLong ||= workflowInfo().continueAsNewSuggested
+    run.tooLong ||= isHistoryLong()
     if (record.needsVote && Date.now() - (record.votedAtMs ?? 0) > VOTE_AGAIN_MS) await vote(run, index)
     else {
       await pace()

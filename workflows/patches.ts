@@ -7,6 +7,11 @@ export interface PatchRow {
 
 /**
  * Every change that running workflows could notice, by the id that `patched(id)` is asked with. Ids are never reused:
- * histories hold them for as long as their workflows run. Empty until the first release has workflows to mind.
+ * histories hold them for as long as their workflows run.
  */
-export const patches: Readonly<Record<string, PatchRow>> = {}
+export const patches: Readonly<Record<string, PatchRow>> = {
+  'bounded-history': {
+    date: '2026-11-25',
+    why: 'a run whose server never suggests a new one goes on as one at 8,192 events; asked only past that, and a run that went past it before goes on as it did',
+  },
+}

@@ -3,12 +3,22 @@
  * the lock. It decides only when the next step is asked for; each step checks by itself that it may. What fails before the old
  * key is deleted is taken back: the user has a key that works at every moment. Waiting for people has no deadline.
  */
-import { CancellationScope, ContinueAsNew, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow'
+import { CancellationScope, ContinueAsNew, continueAsNew, setHandler } from '@temporalio/workflow'
 import type { ActivityState, Failure } from '../activities/model.ts'
 import type { RotationPart, RotationProgress } from '../activities/rotation-model.ts'
 import type { RotationOutline } from '../activities/rotations.ts'
 import { nudge, rotationProgress } from './messages.ts'
-import { createPace, MOST_STALE, persist, rest, steps, toFailure, VOTE_AGAIN_MS, type Waiter } from './steps.ts'
+import {
+  createPace,
+  isHistoryLong,
+  MOST_STALE,
+  persist,
+  rest,
+  steps,
+  toFailure,
+  VOTE_AGAIN_MS,
+  type Waiter,
+} from './steps.ts'
 
 export interface RotateInput {
   readonly organizationId: string
@@ -128,7 +138,7 @@ async function act(run: RotateRun, part: RotationPart, state: RotationProgress['
   for (let votedAtMs = 0; activity.state === 'waiting' || activity.state === 'submitting'; ) {
     run.take(part, activity)
     await keep(run)
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof rotate>(run.carry())
+    if (isHistoryLong()) await continueAsNew<typeof rotate>(run.carry())
     const { rotationId } = run.input
     if (activity.needsVote && Date.now() - votedAtMs > VOTE_AGAIN_MS) {
       votedAtMs = Date.now()

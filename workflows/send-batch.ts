@@ -11,7 +11,6 @@ import {
   continueAsNew,
   getExternalWorkflowHandle,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow'
 import type { Failure } from '../activities/model.ts'
 import type { BatchedSend, SendBatchCounts, SendBatchProgress } from '../activities/send-batch-model.ts'
@@ -20,7 +19,7 @@ import { batchProgress, nudge, resume, stop, told } from './messages.ts'
 import { sendWorkflowId } from './names.ts'
 import type { SendInput } from './send.ts'
 import { startDetached } from './start-detached.ts'
-import { createPace, persist, rest, steps, toFailure, type Waiter } from './steps.ts'
+import { createPace, isHistoryLong, persist, rest, steps, toFailure, type Waiter } from './steps.ts'
 
 export interface SendBatchInput {
   readonly organizationId: string
@@ -199,6 +198,5 @@ async function tell(run: BatchRun, one: SendBatchNews['news'][number]): Promise<
 }
 
 async function goOnElsewhereIfLong({ input, record, children }: BatchRun): Promise<void> {
-  if (workflowInfo().continueAsNewSuggested || children >= MOST_CHILDREN)
-    await continueAsNew<typeof sendBatch>({ ...input, carried: record })
+  if (isHistoryLong() || children >= MOST_CHILDREN) await continueAsNew<typeof sendBatch>({ ...input, carried: record })
 }

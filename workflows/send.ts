@@ -7,12 +7,22 @@
  * no body that it knows. So there is never a second send. Waiting for people
  * has no deadline, and what is final is never tried again.
  */
-import { CancellationScope, ContinueAsNew, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow'
+import { CancellationScope, ContinueAsNew, continueAsNew, setHandler } from '@temporalio/workflow'
 import type { Failure } from '../activities/model.ts'
 import type { SendNews } from '../activities/send-batch-model.ts'
 import type { SendActivityState, SendProgress } from '../activities/send-model.ts'
 import { nudge, sendProgress, told } from './messages.ts'
-import { createPace, MOST_STALE, persist, rest, steps, toFailure, VOTE_AGAIN_MS, type Waiter } from './steps.ts'
+import {
+  createPace,
+  isHistoryLong,
+  MOST_STALE,
+  persist,
+  rest,
+  steps,
+  toFailure,
+  VOTE_AGAIN_MS,
+  type Waiter,
+} from './steps.ts'
 
 export interface SendInput {
   readonly organizationId: string
@@ -225,5 +235,5 @@ async function keep(run: SendRun): Promise<void> {
 }
 
 async function goOnElsewhereIfLong({ input, record }: SendRun): Promise<void> {
-  if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof send>({ ...input, carried: record })
+  if (isHistoryLong()) await continueAsNew<typeof send>({ ...input, carried: record })
 }

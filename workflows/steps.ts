@@ -1,4 +1,12 @@
-import { ActivityFailure, ApplicationFailure, condition, isCancellation, proxyActivities } from '@temporalio/workflow'
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  condition,
+  isCancellation,
+  patched,
+  proxyActivities,
+  workflowInfo,
+} from '@temporalio/workflow'
 import type { Activities } from '../activities/create.ts'
 import type { Failure } from '../activities/model.ts'
 
@@ -18,6 +26,15 @@ export const steps = proxyActivities<Activities>({
 export const MOST_STALE = 3
 /** A vote that did not count is not cast again before this. */
 export const VOTE_AGAIN_MS = 60 * 60 * 1000
+
+/** Most events of a history on a server that suggests no end of its own; Temporal's suggests 4,096, and ends a run at 51,200. */
+const MOST_EVENTS = 8_192
+
+/** Whether the run should go on as a new one: its server says so or, where that says nothing, its history has grown long. */
+export function isHistoryLong(): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo()
+  return continueAsNewSuggested || (historyLength > MOST_EVENTS && patched('bounded-history'))
+}
 
 /** A waiting run: it can be told of news, and to stop. */
 export interface Waiter {
