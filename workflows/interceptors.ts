@@ -3,6 +3,8 @@
  * is dropped, a query is refused, and a step's answer or failure that was not sealed is no answer: the step is done again.
  * Each step has an id that no other step ever had, to which the codec binds its answer, so that an old one is not taken for it.
  *
+ * The trace that a start belongs to goes on to its steps and children; it is read by nobody here.
+ *
  * A history of before was recorded in clear and is replayed without a codec: there everything is as it was.
  */
 import {
@@ -11,11 +13,14 @@ import {
   ApplicationFailure,
   CancellationScope,
   CancelledFailure,
+  type ContinueAsNewInput,
+  type Headers,
   log,
   type Next,
   type QueryInput,
   type SignalInput,
   type SignalWorkflowInput,
+  type StartChildWorkflowExecutionInput,
   uuid4,
   type WorkflowExecuteInput,
   type WorkflowInboundCallsInterceptor,
@@ -23,10 +28,47 @@ import {
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow'
 import { isSealed, RefusedPayload } from './sealed.ts'
+import { TRACE_HEADER } from './trace-header.ts'
 
 export const interceptors = (): WorkflowInterceptors => {
   const guard = new Guard()
-  return { inbound: [guard], outbound: [guard] }
+  const trace = new Trace()
+  return { inbound: [trace, guard], outbound: [trace, guard] }
+}
+
+class Trace implements WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInterceptor {
+  #headers: Headers = {}
+
+  async execute(input: WorkflowExecuteInput, next: Next<WorkflowInboundCallsInterceptor, 'execute'>): Promise<unknown> {
+    const trace = input.headers[TRACE_HEADER]
+    if (trace !== undefined) this.#headers = { [TRACE_HEADER]: trace }
+    return next(input)
+  }
+
+  async scheduleActivity(
+    input: ActivityInput,
+    next: Next<WorkflowOutboundCallsInterceptor, 'scheduleActivity'>,
+  ): Promise<unknown> {
+    return next(this.#handOn(input))
+  }
+
+  async startChildWorkflowExecution(
+    input: StartChildWorkflowExecutionInput,
+    next: Next<WorkflowOutboundCallsInterceptor, 'startChildWorkflowExecution'>,
+  ): Promise<[Promise<string>, Promise<unknown>]> {
+    return next(this.#handOn(input))
+  }
+
+  async continueAsNew(
+    input: ContinueAsNewInput,
+    next: Next<WorkflowOutboundCallsInterceptor, 'continueAsNew'>,
+  ): Promise<never> {
+    return next(this.#handOn(input))
+  }
+
+  #handOn<Input extends { readonly headers: Headers }>(input: Input): Input {
+    return { ...input, headers: { ...input.headers, ...this.#headers } }
+  }
 }
 
 class Guard implements WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInterceptor {

@@ -1,4 +1,4 @@
-import { readSettings, takeEnvironment } from '../config/index.ts'
+import { asksForTraces, readSettings, takeEnvironment } from '../config/index.ts'
 import { EXIT, QuorateError, renderError, toErrorJson, withoutKeys } from '../diagnostics/index.ts'
 import { explainSystemError } from '../local/index.ts'
 import type { CommandInput } from './command.ts'
@@ -6,6 +6,7 @@ import { commands } from './commands/index.ts'
 import { createIo, type Io, writeJson } from './io.ts'
 import { readCommandLine } from './program.ts'
 import { line, workflowCommands } from './screen.ts'
+
 import { version } from './version.ts'
 
 /** Runs one command line and gives the process its exit code. */
@@ -38,8 +39,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     json = options['json'] === true
     const settings = readSettings(environment, flags)
     if (row.opening) io.say(line`${withoutKeys(row.opening(args, settings))}\n`)
-    const run = await row.load()
-    process.exitCode = await run({ settings, environment, io, args, options, json, commands })
+    const input = { settings, environment, io, args, options, json, commands }
+    const run = async () => (await row.load())(input)
+    process.exitCode = asksForTraces(environment)
+      ? await (await import('./tracing.ts')).runTraced(row.name, environment, run)
+      : await run()
   } catch (thrown) {
     const error = explainSystemError(thrown)
     // What is on stdout is one document: after a plan, why it is refused is talk.

@@ -1,3 +1,4 @@
+import { inSpan, traceHeaders } from '../telemetry/index.ts'
 import { ClientError } from './error.ts'
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>
@@ -30,6 +31,19 @@ export interface Attempt {
  * the caller gives up. Redirects are not followed: a stamp is for the API that was configured, nobody else.
  */
 export async function sendOnce(attempt: Attempt): Promise<HttpAnswer> {
+  const attributes = { 'http.request.method': 'POST', 'server.address': new URL(attempt.url).host }
+  return inSpan(
+    `POST ${new URL(attempt.url).pathname}`,
+    async (span) => {
+      const answer = await send(attempt)
+      span.set({ 'http.response.status_code': answer.status })
+      return answer
+    },
+    { kind: 'client', attributes },
+  )
+}
+
+async function send(attempt: Attempt): Promise<HttpAnswer> {
   const { url, body, stamper, attemptMs, signal } = attempt
   const bytes = new TextEncoder().encode(body)
   const stamp = await stamper.stamp(bytes)
@@ -37,7 +51,7 @@ export async function sendOnce(attempt: Attempt): Promise<HttpAnswer> {
   try {
     const response = await attempt.fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', [stamp.name]: stamp.value },
+      headers: { 'content-type': 'application/json', [stamp.name]: stamp.value, ...traceHeaders() },
       body: bytes,
       redirect: 'error',
       signal: signal ? AbortSignal.any([deadline, signal]) : deadline,

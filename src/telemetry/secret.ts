@@ -3,10 +3,6 @@ import { inspect } from 'node:util'
 /** Private keys of this process, for one search of what it writes; kept as long as the process. */
 const keys: Buffer[] = []
 
-export function loadedKeys(): readonly Buffer[] {
-  return keys
-}
-
 /** As bytes of their own: a text would stand in every snapshot of the heap. */
 function bytesOf(hex: string): Buffer {
   const key = Buffer.allocUnsafeSlow(32)
@@ -46,4 +42,20 @@ export class Secret<T = string> {
   [inspect.custom](): string {
     return '[secret]'
   }
+}
+
+/** Whether a text holds a private key that this process has loaded: in hex, or anywhere in base64, PEM and base64url included. */
+export function holdsLoadedKey(text: string): boolean {
+  if (keys.length === 0) return false
+  const lower = text.toLowerCase()
+  if (keys.some((key) => lower.includes(key.toString('hex')))) return true
+  // A block of PEM is one run once its line breaks are gone, those that JSON writes as escapes too.
+  const runs = text.replace(/\\n|[\r\n\t ]+/g, '').match(/[A-Za-z0-9+/_-]{42,}/g) ?? []
+  // A run may begin with what belongs to the text before it, so each of the four beginnings is tried.
+  return runs.some((run) =>
+    [0, 1, 2, 3].some((from) => {
+      const bytes = Buffer.from(run.slice(from), 'base64url')
+      return keys.some((key) => bytes.includes(key))
+    }),
+  )
 }

@@ -17,6 +17,7 @@ import { WorkerError } from './error.ts'
 import { type Listener, listenAt } from './listener.ts'
 import { failureConverter, payloadConverter } from './payload-converter.ts'
 import type { PayloadSeal } from './payload-seal.ts'
+import { clientSpans } from './spans.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -89,7 +90,7 @@ export async function connectTemporal(settings: TemporalSettings, seal: PayloadS
       // A host's name is nobody's business who reads a history.
       identity: 'quorate',
       dataConverter: { payloadConverter, failureConverter, payloadCodecs: [seal.codec] } as DataConverter,
-      interceptors: { workflow: [clientGuard] },
+      interceptors: { workflow: [clientSpans, clientGuard] },
     }),
     async openForWorker() {
       const worker = await import('@temporalio/worker')

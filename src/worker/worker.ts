@@ -6,6 +6,7 @@ import type { NativeConnection, Worker, WorkflowBundle, WorkflowBundleOption } f
 import type { Activities } from '../../activities/index.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import type { PayloadSeal } from './payload-seal.ts'
+import { createStepSpans } from './spans.ts'
 import { createStepCount, type OnStep } from './step-count.ts'
 import { wrapResult } from './wrap-result.ts'
 
@@ -68,6 +69,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     interceptors: {
       activity: [
         ...(onStep ? [(context: Context) => ({ inbound: createStepCount(context, onStep) })] : []),
+        (context) => ({ inbound: createStepSpans(context) }),
         (context) => ({ inbound: createHeartbeat(context) }),
         () => ({ inbound: wrapResult }),
       ],

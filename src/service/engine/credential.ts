@@ -1,6 +1,7 @@
 /** From the headers of a request to the credential that it was stamped with: one row for each form of stamp. */
 import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
 import { readStamp, StampError, type StampFault, type StampKind, type Stamps } from '../../stamp/index.ts'
+import { inSpan } from '../../telemetry/index.ts'
 import type { OrganizationPlace, Transaction } from '../store/index.ts'
 import { apiKeySort } from './credentials/api-key.ts'
 import { attestedSort } from './credentials/attested.ts'
@@ -41,7 +42,7 @@ const FAULTS: Readonly<Record<StampFault, (error: StampError) => ApiError>> = {
 /** Reads a request's stamp and checks what can be checked of it before the body is read. Throws `ApiError`. */
 export async function readProof(request: RequestBytes, tools: ProofTools): Promise<StampProof> {
   const stamp = readStampOrRefuse(request)
-  const evidence = (await sortOf(stamp).verify?.(stamp, request, tools)) ?? undefined
+  const evidence = (await inSpan('verify stamp', () => sortOf(stamp).verify?.(stamp, request, tools))) ?? undefined
   return { stamp, body: request.body, evidence }
 }
 

@@ -18,7 +18,7 @@ import {
   type Spelling,
 } from '../../protocol/index.ts'
 import type { Headers } from '../../stamp/index.ts'
-import type { Logger, Secret } from '../../telemetry/index.ts'
+import { inSpan, type Logger, type Secret } from '../../telemetry/index.ts'
 import type { Sealing } from '../keys/index.ts'
 import type { MessageRules } from '../messages/index.ts'
 import type { OidcVerifier } from '../oidc/index.ts'
@@ -47,6 +47,7 @@ import { changedActivity, type TellActivity } from './telling.ts'
 import type { EngineTools } from './tools.ts'
 import { viewActivities } from './view.ts'
 import { type Work, withWork } from './work.ts'
+import { writeInSpans } from './write-in-spans.ts'
 
 export interface EngineOptions {
   readonly database: Database
@@ -96,15 +97,15 @@ export function createEngine(options: EngineOptions): Engine {
   const tools = createTools(options)
   return {
     async submit(raw) {
-      const form = await readSubmit(options, raw)
+      const form = await inSpan('read', () => readSubmit(options, raw))
       const handler = options.handlers[form.row.type]
-      const { prepared, isAdmitted } = await prepareSubmit(
-        { database, oidc, outside, handler, admit: (tx) => admit(rates, tx, form, { now: clock(), isCounted: false }) },
-        form,
+      const admitUncounted = (tx: Transaction) => admit(rates, tx, form, { now: clock(), isCounted: false })
+      const { prepared, isAdmitted } = await inSpan('prepare', () =>
+        prepareSubmit({ database, oidc, outside, handler, admit: admitUncounted }, form),
       )
       const enrols = mayEnrol(form.row, raw.headers, options.enrolmentSecret)
       const attempt = (work: Work) =>
-        database.write(async (tx) => {
+        writeInSpans(database, form.organizationId, async (tx) => {
           const now = clock()
           const isFounded = enrols && (await foundOrganization(tools, tx, { ...form, prepared }, { now, work }))
           const request = { ...form, prepared: isFounded ? { ...prepared, answers: { founded: true } } : prepared }
@@ -125,7 +126,7 @@ export function createEngine(options: EngineOptions): Engine {
           const at = { parentId: caller.treeId, now, work }
           const changed = changedActivity(tools, tx, { activity: activity!, votes }, at)
           return { submitted, answer, isTold: await options.tellActivity(tx, changed) }
-        }, form.organizationId)
+        })
       const { submitted, isTold, answer } = await withWork(options.pool, attempt)
       runFollowUps(options.followUps, [...(submitted.followUps ?? []), ...(isTold ? (['wakeOutbox'] as const) : [])])
       form.report(factsOfOutcome(submitted))

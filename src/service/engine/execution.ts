@@ -1,6 +1,6 @@
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import { ApiError, apiError } from '../../protocol/index.ts'
-import type { Logger } from '../../telemetry/index.ts'
+import { inSpan, type Logger } from '../../telemetry/index.ts'
 import type { MadeAddress } from '../proofs/index.ts'
 import { type ActivityUpdate, StoreUnavailable, withSavepoint } from '../store/index.ts'
 import { CountedRefusal } from './counted-refusal.ts'
@@ -38,7 +38,7 @@ export async function execute(
   try {
     const result = await withSavepoint(tx, async () => {
       if (options.recheck) await handler.validate?.(context, intent)
-      return handler.execute({ ...context, activityId, afterCommit, noteAddress }, intent)
+      return inSpan('execute', () => handler.execute({ ...context, activityId, afterCommit, noteAddress }, intent))
     })
     const kept = sealResult(context.seal, { family: item.row.family, activityId }, result)
     const became = { status: 'ACTIVITY_STATUS_COMPLETED', result: JSON.stringify(kept), updated_at: now } as const

@@ -15,6 +15,7 @@ import {
   type PolicyIndex,
 } from '../../policy/index.ts'
 import { type ActivityRow, type ApiError, type JsonObject, permissionDenied } from '../../protocol/index.ts'
+import { inSpan } from '../../telemetry/index.ts'
 import { isAuthProxyUser } from '../resources/auth-proxy/store.ts'
 import { listTagMembers } from '../resources/tags/store.ts'
 import { listUsers } from '../resources/users/store.ts'
@@ -56,13 +57,15 @@ export function createJudge(policiesOf: PolicySource): Judge {
     return { ...(await policiesOf(tx, homeId, work)), context: await buildPolicyContext(item, ballots) }
   }
   return {
-    async decide(item, ballots) {
-      const { version, policies, context } = await prepare(item, ballots)
-      const { homeId, work } = item.context
-      const decision =
-        decideAtOnce(policies, context, work) ?? decideInTurns(policies, context, { homeId, version, work })
-      return { ...decision, policyVersion: version }
-    },
+    decide: (item, ballots) =>
+      inSpan('decide', async (span) => {
+        const { version, policies, context } = await prepare(item, ballots)
+        const { homeId, work } = item.context
+        const decision =
+          decideAtOnce(policies, context, work) ?? decideInTurns(policies, context, { homeId, version, work })
+        span.set({ 'quorate.outcome': decision.outcome })
+        return { ...decision, policyVersion: version }
+      }),
     async mayVote(item, ballots, voter) {
       const { policies, context } = await prepare(item, ballots)
       const [approver] = await readApprovers(item.context.tx, item.context.homeId, [voter])

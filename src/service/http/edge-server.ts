@@ -13,6 +13,7 @@ import { addEdge, type Edge } from './edge.ts'
 import { addFaults } from './faults.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './limits.ts'
 import { createRequestLines, type RequestEnd, type RequestLines } from './request-lines.ts'
+import { addSpans } from './spans.ts'
 import type { Tls } from './tls.ts'
 
 /**
@@ -136,6 +137,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     if (request.method === 'OPTIONS') reply.code(204).headers(PREFLIGHT).send()
     else done()
   })
+  addSpans(server)
   server.addHook('onSend', (request, reply, payload, done) => {
     lines.answered(request, reply)
     edge.answer(request, reply, payload)
