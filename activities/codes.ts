@@ -142,8 +142,22 @@ export const applyCodes = {
   },
   'apply/store-failed': {
     summary: 'the plan store could not be read or written',
-    solve: 'free space or mend the permissions of its folder; the apply goes on by itself',
+    solve:
+      'free space or mend the permissions of its folder, or bring back the server it is on; the apply goes on by itself',
     retryable: true,
+  },
+  'apply/store-place': {
+    summary: 'the place of the plan store is one that it cannot be, or not the one that this data folder works with',
+    solve: 'name PostgreSQL or a bucket that this machine may use; nothing was written',
+  },
+  'apply/store-conflict': {
+    summary: 'a data folder and the plan store it was to be moved to have different records of one thing',
+    solve: 'keep the data folder until what it has begun is over, and begin with an empty one',
+    exit: EXIT.refused,
+  },
+  'apply/store-key': {
+    summary: 'this data folder does not have the key of the plan store that machines share',
+    solve: 'copy `plans.key` from the data folder of a machine that uses it',
   },
   'apply/record-refused': {
     summary:

@@ -32,6 +32,14 @@ export { sendIdOf } from './send-ledger.ts'
 export { isSameSend, isSendOver, type SendOrder, type SendProgress, type TransactionReceipt } from './send-model.ts'
 export { bodyTimeIn, listedFrom } from './send-times.ts'
 export { readTransactionState, sendStatusIdOf } from './sends.ts'
+export type { StorePlace } from './store-model.ts'
+export { type MovedStore, movePlanStore, readStoreStanding } from './store-move.ts'
+export {
+  isSamePlace,
+  type KeptPlace,
+  parseStorePlace,
+  readStorePlace,
+} from './store-place.ts'
 export {
   type DriftRow,
   type Held,

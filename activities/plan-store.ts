@@ -9,7 +9,8 @@ import { createRotationLedger, type RotationLedger } from './rotation-ledger.ts'
 import { createRunLedger, type RunLedger } from './run-ledger.ts'
 import { createSendBatchLedger, type SendBatchLedger } from './send-batch-ledger.ts'
 import { createSendLedger, type SendLedger } from './send-ledger.ts'
-import { fileNameOf, listNewest, read, versionOf, write } from './store-files.ts'
+import { fileNameOf } from './store-files.ts'
+import { openStoreFiles } from './store-opened.ts'
 import { createVerifiedPlans } from './verified-plans.ts'
 import { createWatchLedger, type WatchLedger } from './watch-ledger.ts'
 
@@ -66,13 +67,15 @@ export interface KeptPlan {
 export type PlanDocument = Pick<Plan, 'digest' | 'createdAt'>
 
 /**
- * Makes a plan store of a folder, which it creates for its owner alone (0700, files 0600). What it believes of its records stands in
- * `<folder>.key`, beside it.
+ * Makes a plan store of a folder, which it creates for its owner alone (0700, files 0600), or opens the one on a server that
+ * `<folder>.place` names. What it believes of its records stands in `<folder>.key`, beside it.
  */
 export function createPlanStore(folder: string): PlanStore {
   const at = (shelf: string, digest: string) => join(folder, shelf, fileNameOf(digest))
   const verified = createVerifiedPlans()
-  const records = createRecords(folder)
+  const files = openStoreFiles(folder)
+  const { read, write, versionOf, listNewest } = files
+  const records = createRecords(folder, files)
   const sends = createSendLedger(folder, records)
   const runs = createRunLedger(folder, records)
 
@@ -170,7 +173,7 @@ export function createPlanStore(folder: string): PlanStore {
     runs,
     sends,
     batches: createSendBatchLedger(folder, records, sends),
-    watches: createWatchLedger(folder, records),
+    watches: createWatchLedger(folder, records, files),
     rotations: createRotationLedger(folder, records),
   }
   return store

@@ -229,11 +229,12 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     },
     async putProgress(progress) {
       const { sendId, state } = progress
-      const before = await getProgress(sendId)
-      // A send that says it is broadcasting again is asked about again, and its workflow told how it ended.
-      if (before && isSendOver(before.state) && state !== 'broadcasting' && !isSendOver(state)) return
-      if (before && before.state === 'included' && isSendOver(state) && state !== 'included') return
-      await write(progressAt((await nameNow(sendId)).name), JSON.stringify(progress))
+      await write(progressAt((await nameNow(sendId)).name), JSON.stringify(progress), (text) => {
+        const before = text === undefined ? undefined : (JSON.parse(text) as SendProgress).state
+        // A send that says it is broadcasting again is asked about again, and its workflow told how it ended.
+        if (before && isSendOver(before) && state !== 'broadcasting' && !isSendOver(state)) return false
+        return !(before === 'included' && isSendOver(state) && state !== 'included')
+      })
     },
     getProgress,
     async isAsked(sendId) {

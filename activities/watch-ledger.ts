@@ -9,7 +9,8 @@ import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
 import { ApplyError } from './error.ts'
 import type { NoticeEvent, NoticeState } from './notice-model.ts'
 import type { Records } from './records.ts'
-import { fileNameOf, read, write } from './store-files.ts'
+import { fileNameOf } from './store-files.ts'
+import type { StoreFiles } from './store-opened.ts'
 import type { Watch, WatchedDefinitions, WatchLock, WatchState } from './watch-model.ts'
 
 export interface WatchLedger {
@@ -39,7 +40,11 @@ export interface WatchLedger {
 const NONE = 'null'
 
 /** Makes the ledger in the plan store's folder. */
-export function createWatchLedger(folder: string, records: Records): WatchLedger {
+export function createWatchLedger(
+  folder: string,
+  records: Records,
+  { read, write }: Pick<StoreFiles, 'read' | 'write'>,
+): WatchLedger {
   const at = (shelf: string, organizationId: string) => join(folder, shelf, digestOf(organizationId))
   const definitionsAt = (digest: string) => join(folder, 'definitions', fileNameOf(digest))
   const eventAt = (name: string) => join(folder, 'watch-events', fileNameOf(name))

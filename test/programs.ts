@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 
 export const PROGRAMS = [
+  'test/activities/store-process.ts',
   'test/cli/one-process.ts',
   'test/reliability/worker-process.ts',
   'test/service/serving.ts',

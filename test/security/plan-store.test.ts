@@ -17,6 +17,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createPlanStore, type PlanStore } from '../../activities/index.ts'
 import { createRecords } from '../../activities/records.ts'
+import { openStoreFiles } from '../../activities/store-opened.ts'
 import { orderOf } from '../activities/order.ts'
 import { testFolder } from '../cli/harness.ts'
 import { batchOf } from '../workflows/send-stage.ts'
@@ -72,7 +73,7 @@ function records(): readonly string[] {
     .filter((path) => !/^(plans|bodies)$/.test(shelfOf(path)))
 }
 const shelfOf = (path: string) => relative(folder, dirname(path))
-const again = () => createRecords(folder)
+const again = () => createRecords(folder, openStoreFiles(folder))
 
 test('every shelf of the ledgers is one of records', () => {
   expect([...new Set(records().map(shelfOf))].sort()).toEqual(
