@@ -5,6 +5,11 @@ export const cliCodes = {
     summary: 'the command line is not one that quorate knows',
     solve: 'run `quorate --help` or `quorate COMMAND --help`',
   },
+  'cli/plan-store': {
+    summary: 'the environment names another place for the plan store than the data folder works with',
+    solve: 'run `quorate plan-store use`, or unset QUORATE_PLAN_STORE; nothing was submitted',
+    exit: EXIT.refused,
+  },
   'cli/key-in-file': {
     summary: 'a plan, a report, a lock file or a definition that would be written holds a private key or a mnemonic',
     solve: 'take the key out where it comes from, and make a new one in its place; nothing was written',

@@ -3,7 +3,7 @@ import { KEY_VARIABLE, PAYLOAD_KEY_VARIABLE } from './settings.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Variables in which people give a key, a password or another secret of quorate: `QUORATE_API_KEY`, `QUORATE_SMTP_PASSWORD`. */
-const OWN_SECRET = /^(QUORATE_\w*(KEY|PASSWORD|SECRET|TOKEN)|QUORATE_NOTIFY_\w+|DATABASE_URL)$/
+const OWN_SECRET = /^(QUORATE_\w*(KEY|PASSWORD|SECRET|TOKEN)|QUORATE_NOTIFY_\w+|QUORATE_PLAN_STORE|DATABASE_URL)$/
 
 /** What was taken out of the environment of this process. */
 const taken = new Map<string, string>()

@@ -4,5 +4,12 @@
 export { configCodes } from './codes.ts'
 export { environmentOfBackground, takeEnvironment, withoutSecrets } from './environment.ts'
 export { type SettingFlags, settingRows } from './setting-rows.ts'
-export { KEY_VARIABLE, type KeptKey, readSettings, type Settings, type SigningKey } from './settings.ts'
+export {
+  KEY_VARIABLE,
+  type KeptKey,
+  PLAN_STORE_VARIABLE,
+  readSettings,
+  type Settings,
+  type SigningKey,
+} from './settings.ts'
 export { asksForTraces, startVariables } from './start-variables.ts'

@@ -27,6 +27,8 @@ export interface Settings {
     /** Whether their keys are in the keychain of the system, where there is one. */
     readonly keychain: boolean
   }
+  /** Where the plan store is to be, with its password; the data folder says where it is. */
+  readonly planStore?: Secret
   /** How requests are stamped; absent: the plain scheme of the key's curve. */
   readonly stampScheme?: SignatureScheme
 }
@@ -42,6 +44,7 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
   const subOrganizationKeys = pick('subOrganizationKeys')
   const key = readApiKey(environment, flags)
   const payloadKey = readPayloadKey(environment, flags)
+  const planStore = environment[PLAN_STORE_VARIABLE]
   return {
     dataDir: resolve(pick('dataDir') ?? '.quorate'),
     sessions: readSessions(environment, pick('sessionFolder')),
@@ -49,6 +52,7 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
     ...(organizationId === undefined ? {} : { organizationId: checkUuid(organizationId) }),
     ...(key === undefined ? {} : { key }),
     ...(payloadKey === undefined ? {} : { payloadKey }),
+    ...(planStore ? { planStore: new Secret(planStore) } : {}),
     ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys: resolve(subOrganizationKeys) }),
     ...(requestsPerSecond === undefined ? {} : { requestsPerSecond: checkRate(requestsPerSecond) }),
     ...(stampScheme === undefined ? {} : { stampScheme: checkScheme(stampScheme) }),
@@ -126,6 +130,9 @@ export interface KeptKey extends Omit<KeeperKey, 'tools'> {
 export const KEY_VARIABLE = 'QUORATE_API_KEY'
 /** The same for the key that payloads at Temporal are sealed with. */
 export const PAYLOAD_KEY_VARIABLE = 'QUORATE_PAYLOAD_KEY'
+
+/** Names the place of a plan store that machines share, with its password: never a flag. */
+export const PLAN_STORE_VARIABLE = 'QUORATE_PLAN_STORE'
 
 /** The API key that settings name, if any. Throws `config/several-keys`, `config/public-key-missing` or `config/invalid`. */
 export function readApiKey(environment: Environment, flags: SettingFlags): Settings['key'] {

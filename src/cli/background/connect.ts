@@ -10,6 +10,7 @@ import { line } from '../screen.ts'
 import { createWaitLogger } from '../waiting.ts'
 import { findBackground } from './control.ts'
 import type { BackgroundStart } from './model.ts'
+import { assertPlanStore } from './plan-store-place.ts'
 import { ensureBackground } from './start.ts'
 
 /** The API and the organization that a command works with, whichever key it will use. */
@@ -17,6 +18,7 @@ export type Api = Omit<Place, 'key' | 'subOrganizationKeys' | 'rate' | 'logger'>
 
 /** Finds out where a command works: as the settings say, or in the embedded service, which is brought up for it. */
 export async function findApi({ settings, io }: Pick<CommandInput, 'settings' | 'io'>): Promise<Api> {
+  assertPlanStore(settings)
   if (settings.baseUrl !== undefined) return configuredApi(settings, settings.baseUrl)
   const status = await ensureBackground({ dataDir: settings.dataDir }, { announce: (text) => io.say(line`${text}\n`) })
   if (!status.embeddedService) {
@@ -41,6 +43,7 @@ export interface SeenApi extends Pick<Api, 'organizationId' | 'now'> {
 
 /** Finds out what organization is worked with, and starts nothing; undefined where nothing ever ran. */
 export async function findSeen({ settings }: Pick<CommandInput, 'settings'>): Promise<SeenApi | undefined> {
+  assertPlanStore(settings)
   const { baseUrl, dataDir } = settings
   if (baseUrl !== undefined) return configuredApi(settings, baseUrl)
   const running = await findBackground(dataDir)

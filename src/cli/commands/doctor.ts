@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { readStoreStanding } from '../../../activities/index.ts'
 import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { rateOf, reader } from '../../operations/index.ts'
@@ -13,6 +15,7 @@ import { originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { bootstrapKey, keyInUse, loadKey } from '../background/connect.ts'
 import { findBackground } from '../background/control.ts'
 import { temporalDeath } from '../background/embedded-temporal.ts'
+import { assertPlanStore } from '../background/plan-store-place.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { readDatabase, renderDatabase } from '../database-options.ts'
@@ -43,6 +46,7 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
     checkApi,
     checkRelayers,
     checkDatabase,
+    checkPlanStore,
     checkWebhooks,
     checkMessages,
     checkAuthProxy,
@@ -192,6 +196,22 @@ async function checkDatabase(input: CommandInput, askStanding: Standing): Promis
     if (pending.length === 0) return { check, state: 'good', found: served }
     const next = 'it is brought there by `quorate migrate`, or as a service starts'
     return { check, state: 'warning', found: `${served}; its schema lacks ${pending.join(', ')}`, next }
+  } catch (error) {
+    return bad(check, error)
+  }
+}
+
+/** Whether the plan store that machines share answers, has this data folder's key, and what was moved there. */
+async function checkPlanStore({ settings }: CommandInput): Promise<Finding> {
+  const check = 'plan store'
+  const folder = join(settings.dataDir, 'plans')
+  try {
+    assertPlanStore(settings)
+    const standing = await readStoreStanding(folder)
+    if (!standing)
+      return { check, state: 'not used', found: `it is in its folder, for the machines that share that: ${folder}` }
+    const { place, objects, references } = standing
+    return { check, state: 'good', found: `${place.shown}: ${objects} objects, ${references} references of sends` }
   } catch (error) {
     return bad(check, error)
   }

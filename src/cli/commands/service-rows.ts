@@ -333,6 +333,34 @@ export const serviceCommands: readonly CommandRow[] = [
     load: async () => (await import('./store.ts')).copyRows,
   },
   {
+    name: 'plan-store use',
+    summary: 'move the plan store and its ledger of sends to PostgreSQL or S3, or join the one that is there',
+    args: '[url]',
+    argMeanings: {
+      url: '`postgres://host/name` or `s3://bucket/prefix` (default: QUORATE_PLAN_STORE, else DATABASE_URL)',
+    },
+    options: [
+      {
+        flags: '--store-key <file>',
+        meaning: 'copy of `plans.key` of a machine that uses the place',
+      },
+    ],
+    example: 'quorate plan-store use postgres://quorate@localhost/quorate',
+    help: {
+      description:
+        'From then on all machines that use the place have one ledger of sends, one record of what runs did, and the same plans, and share no folder. What the data folder has is put there and read back; it may be run again wherever it was ended. Nothing is moved where the place says otherwise about something. The data folder keeps where its plan store is; a variable alone changes nothing. End the workers of the data folder first. A password is given in QUORATE_PLAN_STORE alone; a server of others that speaks as S3 does is named by `?endpoint=https://host&region=name`. The place holds no key: its records are believed by the key in `plans.key`.',
+      examples: [
+        [
+          'quorate plan-store use s3://acme-custody/quorate --store-key plans.key',
+          'join from another machine',
+        ],
+      ],
+      exits: ['refused'],
+      seeAlso: ['doctor', 'worker', 'sends'],
+    },
+    load: async () => (await import('./plan-store.ts')).use,
+  },
+  {
     name: 'master-key wrap',
     summary: 'have a key management service, or another key, wrap the master key of the service on this machine',
     args: '<keeper>',

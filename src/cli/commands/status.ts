@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ApplyProgress, createPlanStore } from '../../../activities/index.ts'
+import { type ApplyProgress, createPlanStore, readStorePlace } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import {
   APPLY,
@@ -81,6 +81,8 @@ async function look(input: CommandInput): Promise<ExitCode> {
   const service = options['follow'] || options['cancel'] ? {} : await readServiceState(input)
   return withApplies(input, place, async (applies) => {
     const { organizationId } = applies
+    const store = readStorePlace(join(applies.dataDir, 'plans'))
+    if (store && !json) io.out(line`Plan store  ${store.shown}\n`)
     const handle = await findApply(applies)
     const inside = await runningInside(applies)
     const beginning = await beginningInside(applies)
