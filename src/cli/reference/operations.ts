@@ -16,21 +16,29 @@ export function renderOperations(): string {
   const clients = readClients()
   const rows = listOperations().map((row) => {
     const found = pages.filter(({ text }) => text.includes(`\`${row.name}\``)).map(({ name }) => link(name))
-    return { ...row, pages: found.join(', '), clients: clients.get(row.name)?.join(', ') ?? '' }
+    const readings = pages.flatMap(({ name, text }) => readingsOf(row.name, name, text))
+    return {
+      ...row,
+      pages: found.join(', '),
+      readings: readings.join(', '),
+      clients: clients.get(row.name)?.join(', ') ?? '',
+    }
   })
   const [activities, queries] = (['activity', 'query'] as const).map((sort) => rows.filter((row) => row.sort === sort))
   const done = (of: readonly OperationFacts[]) => of.filter((row) => row.done.length > 0).length
   const lines = activities!.map(
-    (row) => `| \`${row.name}\` | ${typesOf(row)} | ${cell(reasonsOf(row))} | ${row.clients} | ${row.pages} |`,
+    (row) =>
+      `| \`${row.name}\` | ${typesOf(row)} | ${cell(reasonsOf(row))} | ${row.clients} | ${row.pages} | ${row.readings} |`,
   )
   const asked = queries!.map(
     (row) =>
-      `| \`${row.name}\` | ${row.done.length > 0 ? 'yes' : 'no'} | ${cell(reasonsOf(row))} | ${row.clients} | ${row.pages} |`,
+      `| \`${row.name}\` | ${row.done.length > 0 ? 'yes' : 'no'} | ${cell(reasonsOf(row))} | ${row.clients} | ${row.pages} | ${row.readings} |`,
   )
   return `# Operations
 
 What this service does with every operation of the API, generated from its tables by \`npm run generate\`. A row names the pages that
-speak of the operation; what was read into it is said there. All that is carried out is so since 0.1.0, the first version. Published
+speak of the operation, and those of their sections that speak of it and say which readings were taken where the public sources are
+silent. All that is carried out is so since 0.1.0, the first version. Published
 clients are those whose calls this service has answered [in the tests](../client-operations.md), which is by far not all that they
 can call.
 
@@ -39,16 +47,16 @@ can call.
 ${done(activities!)} of ${activities!.length} are carried out. Types are written without \`ACTIVITY_TYPE_\`, the newest first; all
 types of an operation have one path.
 
-| operation | carried out | refused, and why | called by published clients | pages |
-|---|---|---|---|---|
+| operation | carried out | refused, and why | called by published clients | pages | readings |
+|---|---|---|---|---|---|
 ${lines.join('\n')}
 
 ## Queries
 
 ${done(queries!)} of ${queries!.length} are answered.
 
-| query | answered | refused, and why | called by published clients | pages |
-|---|---|---|---|---|
+| query | answered | refused, and why | called by published clients | pages | readings |
+|---|---|---|---|---|---|
 ${asked.join('\n')}
 `
 }
@@ -69,6 +77,25 @@ function readClients(): ReadonlyMap<string, readonly string[]> {
       head!.slice(1).filter((_, index) => called[index] === 'yes'),
     ]),
   ])
+}
+
+/** The sections of a page that speak of an operation and have readings. */
+function readingsOf(operation: string, page: string, text: string): readonly string[] {
+  return text
+    .split(/^(?=#+ )/m)
+    .filter((section) => section.includes(`\`${operation}\``) && section.includes('**Our reading:**'))
+    .map((section) => {
+      const title = /^#+ (.*)/.exec(section)?.[1] ?? ''
+      return `[${cell(title)}](${page}${section.startsWith('# ') ? '' : `#${anchorOf(title)}`})`
+    })
+}
+
+/** The anchor that GitHub gives a heading. */
+function anchorOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
 }
 
 function typesOf({ done }: OperationFacts): string {
