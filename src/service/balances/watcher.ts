@@ -1,8 +1,8 @@
-import { namespaceOf } from '../../chain/index.ts'
+import { type AddressFormat, type Namespace, namespaceOf } from '../../chain/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
-import { type Chain, lastFinal } from '../chains/index.ts'
+import type { Chain } from '../chains/index.ts'
 import { startLoop } from '../loop.ts'
-import { createEthereumNode, type EthereumBlock, NodeRefusal, NodeUnreachable, otherChain } from '../nodes/index.ts'
+import { NodeRefusal, NodeUnreachable } from '../nodes/index.ts'
 import type { Outbox } from '../outbox/index.ts'
 import {
   findFirstFollowerOfBalances,
@@ -15,7 +15,9 @@ import {
   type WatchedBlockRow,
 } from '../resources/balances/store.ts'
 import type { Lease } from '../store/index.ts'
-import { changesOf, readTransfers } from './ethereum-changes.ts'
+import { followEthereum } from './ethereum.ts'
+import type { FollowedBlock, FollowedChain } from './followed-chain.ts'
+import { followSolana } from './solana.ts'
 
 export interface BalanceWatcher {
   /** Finishes the turn that is under way. */
@@ -33,27 +35,33 @@ export interface WatcherTools {
 /** Blocks that are looked through in one turn: the loop must be able to end. */
 const MOST_A_TURN = 32
 
-/** Blocks that are remembered to find where a chain has taken another way: more than any takes to be final. */
+/** How far below the newest block blocks are remembered, to find where a chain has taken another way: more than any takes to be final. */
 const KEPT = 128
 
 /** How far below the newest block a first look begins at most. */
 const MOST_BACK = 64
 
+/** How each kind of chain is followed, and the format of the addresses there. */
+const KINDS: Readonly<
+  Record<Namespace, { readonly follow: (chain: Chain) => FollowedChain; readonly format: AddressFormat }>
+> = {
+  eip155: { follow: followEthereum, format: 'ADDRESS_FORMAT_ETHEREUM' },
+  solana: { follow: followSolana, format: 'ADDRESS_FORMAT_SOLANA' },
+}
+
 /** While no organization subscribes to balances: how long until the next look for a subscription. */
 const IDLE_MS = 1_000
 
 /**
- * Starts watching the Ethereum chains among these. Each block is looked through once: its changes are recorded in the
+ * Starts watching chains. Each block is looked through once: its changes are recorded in the
  * transaction that marks the block as looked through, so that no change is lost or told twice when the process ends.
  */
 export function createBalanceWatcher(tools: WatcherTools, chains: readonly Chain[]): BalanceWatcher {
-  const loops = chains
-    .filter(({ caip2 }) => namespaceOf(caip2) === 'eip155')
-    .map((chain) => {
-      const turn = createTurn(tools, chain)
-      const { run } = tools.lease
-      return startLoop(turn, { run, lookAgainMs: Math.max(chain.pollMs, IDLE_MS) })
-    })
+  const loops = chains.map((chain) => {
+    const turn = createTurn(tools, chain)
+    const { run } = tools.lease
+    return startLoop(turn, { run, lookAgainMs: Math.max(chain.pollMs, IDLE_MS) })
+  })
   return { close: async () => void (await Promise.all(loops.map((loop) => loop.close()))) }
 }
 
@@ -62,7 +70,9 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
   const { caip2, pollMs } = chain
   const { lease, logger, outbox } = tools
   const { database } = lease
-  const node = createEthereumNode(chain.node)
+  const { follow, format } = KINDS[namespaceOf(caip2)!]
+  const followed: FollowedChain = follow(chain)
+  const ownersOf = (addresses: readonly string[]) => database.read((tx) => findOwners(tx, format, addresses))
   let isChecked = false
   let said = ''
 
@@ -77,19 +87,20 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
       return IDLE_MS
     }
     if (!isChecked) {
-      const other = otherChain(caip2, await node.chainId())
+      const other = await followed.otherServed()
       if (other !== undefined) throw new NodeUnreachable(other)
       isChecked = true
     }
-    const latest = Number(await node.blockNumber())
+    const latest = await followed.latest()
     const last = blocks[0] ? await findLast(blocks, latest) : await findFirst(since, latest)
     if (last === 'later') return pollMs
     let { number, hash } = last
     const end = Math.min(latest, number + MOST_A_TURN)
     while (number < end) {
-      const block = await node.wholeBlock(BigInt(number + 1))
+      const block = await followed.nextAfter(number)
+      if (block === undefined) return pollMs
       // Another way since the turn began: the next one finds out from where.
-      if (block === undefined || block.parentHash !== hash) return 0
+      if (block.parentHash !== hash) return 0
       await lookThrough(block)
       ;({ number, hash } = block)
     }
@@ -100,12 +111,13 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
   /** The block before the first one that may hold a change for the oldest subscription. */
   async function findFirst(since: number, latest: number): Promise<WatchedBlockRow | 'later'> {
     let number = latest
-    let block = await node.blockHead(BigInt(number))
-    while (block && number > 0 && number > latest - MOST_BACK && block.timestamp >= Math.floor(since / 1_000)) {
+    let block = await followed.headOf(number)
+    const isEarly = () => block !== 'none' && block!.timestamp < Math.floor(since / 1_000)
+    while (block && number > 0 && !isEarly() && (block === 'none' || number > latest - MOST_BACK)) {
       number -= 1
-      block = await node.blockHead(BigInt(number))
+      block = await followed.headOf(number)
     }
-    if (!block) return 'later'
+    if (!block || block === 'none') return 'later'
     const first = { caip2, number: block.number, hash: block.hash }
     await database.write((tx) => insertWatchedBlock(tx, first, KEPT))
     return first
@@ -116,9 +128,9 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
     // One node of several may be behind: a block that it does not have yet may well exist.
     if (latest < blocks[0]!.number) return 'later'
     for (const known of blocks) {
-      const block = await node.blockHead(BigInt(known.number))
+      const block = await followed.headOf(known.number)
       if (block === undefined) return 'later'
-      if (block.hash !== known.hash) continue
+      if (block === 'none' || block.hash !== known.hash) continue
       if (known !== blocks[0]) {
         logger.warn('a chain has taken another way', { caip2, from: known.number, to: blocks[0]!.number })
         await database.write((tx) => forgetBlocksAbove(tx, caip2, known.number))
@@ -131,23 +143,9 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
     return 'later'
   }
 
-  async function lookThrough(block: EthereumBlock): Promise<void> {
-    const transfers = await readTransfers(chain, block)
-    const addresses = new Set(transfers.flatMap(({ from, to }) => [from, to]))
-    const found = await database.read((tx) => findOwners(tx, [...addresses]))
-    const owned = Map.groupBy(found, ({ address }) => address.toLowerCase())
-    const ours = transfers.filter(({ from, to }) => owned.has(from) || owned.has(to))
-    const succeeded = new Set<string>()
-    for (const txHash of new Set(ours.map((each) => each.txHash))) {
-      const receipt = await node.receipt(txHash)
-      if (receipt?.blockHash !== block.hash) {
-        throw new NodeUnreachable(`the node has block ${block.hash} without the receipt of ${txHash}`)
-      }
-      if (receipt.succeeded) succeeded.add(txHash)
-    }
-    const counted = ours.filter(({ txHash }) => succeeded.has(txHash))
-    const changes = changesOf(caip2, block, counted, owned)
-    const finalNumber = Number(lastFinal(chain, BigInt(block.number)))
+  async function lookThrough(block: FollowedBlock): Promise<void> {
+    const changes = await followed.changesIn(block, ownersOf)
+    const final = await followed.finalAt(block)
     const isNews = await database.write(async (tx) => {
       await insertWatchedBlock(tx, { caip2, number: block.number, hash: block.hash }, KEPT)
       let isTold = false
@@ -155,7 +153,7 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
         isTold = (await outbox.record(tx, 'BALANCE_CONFIRMED_UPDATES', { ...change, at: tools.clock() })) || isTold
         await insertBalanceChange(tx, change)
       }
-      for (const change of await takeBalanceChanges(tx, caip2, finalNumber)) {
+      for (const change of await takeBalanceChanges(tx, caip2, final)) {
         isTold = (await outbox.record(tx, 'BALANCE_FINALIZED_UPDATES', { ...change, at: tools.clock() })) || isTold
       }
       return isTold

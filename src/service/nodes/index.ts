@@ -27,8 +27,10 @@ export {
   missingContract,
 } from './gas-station.ts'
 export { type ChainNode, createChainNode, NodeBusy, NodeRefusal, NodeUnreachable, NodeUnreadable } from './node.ts'
+export type { SolanaBlock, SolanaBlockTransaction } from './solana-block.ts'
 export {
   createSolanaNode,
+  otherCluster,
   type SignatureStatus,
   type SolanaNode,
   type SolanaRun,

@@ -3,7 +3,8 @@
  * for the block; `finalized`: it can no longer be taken back.
  */
 import { decodeBase64 } from '../../encoding/index.ts'
-import type { ChainNode } from './node.ts'
+import { type ChainNode, NodeRefusal } from './node.ts'
+import { readSolanaBlock, readSolanaHead, type SolanaBlock, type SolanaHead } from './solana-block.ts'
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
@@ -33,11 +34,41 @@ interface InContext<Value> {
   readonly value: Value
 }
 
+/** Agave's codes for a slot that has no block: it was skipped, or the node has no record of one (rpc-client-api, `custom_error`). */
+const NO_BLOCK: ReadonlySet<number> = new Set([-32_007, -32_009])
+/** Its code for a block that it does not have yet. */
+const NOT_YET = -32_004
+
+/** How many slots are looked over for the next block: more than are ever skipped in a row. */
+const MOST_SKIPPED = 500
+
+/** Says that a node serves another cluster than the one it is set for. */
+export function otherCluster(caip2: string, genesisHash: string): string | undefined {
+  return genesisHash.startsWith(caip2.slice('solana:'.length))
+    ? undefined
+    : `the node that is set for ${caip2} serves the chain with genesis hash ${genesisHash}`
+}
+
 export type SolanaNode = ReturnType<typeof createSolanaNode>
 
 /** Says a Solana node's methods as functions; transactions are in base64. Each throws as `ChainNode` does. */
 export function createSolanaNode(node: ChainNode) {
   const confirmed = { commitment: 'confirmed' } as const
+  async function blockOf<Block>(
+    slot: number,
+    transactionDetails: 'none' | 'accounts',
+    read: (answer: unknown) => Block,
+  ): Promise<Block | 'none' | undefined> {
+    const asked = { ...confirmed, transactionDetails, rewards: false, maxSupportedTransactionVersion: 0 }
+    try {
+      return read(await node.request('getBlock', [slot, asked]))
+    } catch (error) {
+      if (!(error instanceof NodeRefusal)) throw error
+      if (NO_BLOCK.has(error.code)) return 'none'
+      if (error.code === NOT_YET) return undefined
+      throw error
+    }
+  }
   return {
     genesisHash: () => node.request<string>('getGenesisHash', []),
     async latestBlockhash() {
@@ -80,6 +111,21 @@ export function createSolanaNode(node: ChainNode) {
       // One that was closed is told of without lamports, or not at all.
       const accounts = value.accounts?.map((each) => (each?.lamports ? decodeBase64(each.data[0]).length : undefined))
       return { error, logs: logs ?? [], unitsConsumed, innerInstructions, ...(accounts && { accounts }) }
+    },
+    /** The newest slot of a commitment. */
+    slot: (commitment: Commitment) => node.request<number>('getSlot', [{ commitment }]),
+    /** The slot of the first confirmed block after another slot; undefined where the node knows none. */
+    async nextBlockSlot(slot: number): Promise<number | undefined> {
+      const [next] = await node.request<readonly number[]>('getBlocks', [slot + 1, slot + MOST_SKIPPED, confirmed])
+      return next
+    },
+    /** What tells the block of a slot from every other; `none` where the slot has no block, undefined where the node does not have it. */
+    blockHead: (slot: number): Promise<SolanaHead | 'none' | undefined> =>
+      blockOf(slot, 'none', (answer) => readSolanaHead(slot, answer)),
+    /** A block with what its transactions have changed; undefined for one that the node does not have. */
+    async block(slot: number): Promise<SolanaBlock | undefined> {
+      const block = await blockOf(slot, 'accounts', (answer) => readSolanaBlock(slot, answer))
+      return block === 'none' ? undefined : block
     },
     /** The balance of an address, in lamports. */
     async balance(address: string): Promise<bigint> {

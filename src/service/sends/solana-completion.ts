@@ -20,7 +20,7 @@ import {
   withFeePayer,
 } from '../../chain/index.ts'
 import { type Bytes, decodeBase64, encodeBase64 } from '../../encoding/index.ts'
-import { NodeRefusal, type SolanaNode } from '../nodes/index.ts'
+import { NodeRefusal, otherCluster, type SolanaNode } from '../nodes/index.ts'
 import {
   insertAttempt,
   isSentElsewhere,
@@ -84,8 +84,9 @@ async function completeNow(tools: SolanaTools, row: SendRow, number: number): Pr
   const given = row.account === null ? asked : withFeePayer(asked, row.sender)
   const draft = readSolanaDraft(given)
   const genesis = await node.genesisHash()
-  if (!genesis.startsWith(row.caip2.slice('solana:'.length))) {
-    return { failure: failure(`the node that is set for ${row.caip2} serves the chain with genesis hash ${genesis}`) }
+  const other = otherCluster(row.caip2, genesis)
+  if (other !== undefined) {
+    return { failure: failure(other) }
   }
   const isOurs = draft.blockhash === NO_BLOCKHASH
   const latest = await node.latestBlockhash()

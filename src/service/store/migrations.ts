@@ -31,6 +31,7 @@ import { sendsByHash } from './migrations/sends-by-hash.ts'
 import { sessions } from './migrations/sessions.ts'
 import { sharedDatabases } from './migrations/shared-databases.ts'
 import { signing } from './migrations/signing.ts'
+import { solanaAddresses } from './migrations/solana-addresses.ts'
 import { solanaSends } from './migrations/solana-sends.ts'
 import { sponsoredSends } from './migrations/sponsored-sends.ts'
 import { tokensOfSignUps } from './migrations/tokens-of-sign-ups.ts'
@@ -187,6 +188,7 @@ export const MIGRATIONS: readonly Migration[] = [
   reasonsOfDeliveries,
   balanceChanges,
   lanesOfSends,
+  solanaAddresses,
 ]
 
 /**

@@ -9,6 +9,7 @@ import { buffer } from 'node:stream/consumers'
 import {
   type Address,
   address,
+  type EncodedAccount,
   getAddressEncoder,
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
@@ -24,6 +25,8 @@ const SYSTEM_PROGRAM = '1'.repeat(32)
 const TOKEN_PROGRAM = address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 const TABLE_PROGRAM = address('AddressLookupTab1e1111111111111111111111111')
 export const DEVNET_GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
+/** So many transactions the runtime knows again. */
+const HISTORY = 32n
 /** A block's hash may be used in so many after it. */
 export const MAX_AGE = 150
 /** What nodes say of a transaction that they do not even try (agave, `sanitize_transaction`), by the runtime's word for it. */
@@ -66,6 +69,8 @@ export interface TestSolanaNode {
   statusLag: number
   /** The slot of the first block that it has not thrown away. */
   firstAvailableBlock: number
+  /** How often it was asked, by method. */
+  readonly asked: ReadonlyMap<string, number>
   /** How often each transaction was handed over, by its signature. */
   readonly offered: ReadonlyMap<string, number>
   /** What the next block may have, by signature. */
@@ -85,6 +90,10 @@ export interface TestSolanaNode {
   makeNonce(at: string, authority: string): string
   /** Makes a table that transactions name accounts by. */
   makeTable(at: string, addresses: readonly string[]): void
+  /** Leaves so many slots without a block. */
+  skip(slots: number): void
+  /** Takes so many of the newest blocks back, with what was in them: other blocks come in their place. */
+  takeBack(blocks: number): void
   /** Makes so many blocks, the first with what waits. @default 1 */
   produce(count?: number): void
   /** A hash that is in use now. */
@@ -110,13 +119,16 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
   const runtime = new LiteSVM().withBlockhashCheck(false)
   const waiting = new Map<string, Uint8Array>()
   const offered = new Map<string, number>()
+  const asked = new Map<string, number>()
   const landed = new Map<string, Landed>()
   const blocks: Block[] = []
 
+  let skipped = 0
   const newBlock = () => {
     const { slot = 1_000, height = 900 } = blocks.at(-1) ?? {}
     // Slots without a block are what makes the two numbers differ.
-    blocks.push({ slot: slot + 1, height: height + 1, hash: encodeBase58(randomBytes(32)) })
+    blocks.push({ slot: slot + 1 + skipped, height: height + 1, hash: encodeBase58(randomBytes(32)) })
+    skipped = 0
   }
   for (let count = 0; count < 5; count++) newBlock()
 
@@ -147,6 +159,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
   /** A transaction whose payer can pay is in the block, even when it fails. */
   function include(bytes: Uint8Array): void {
     const before = holdingsOf(bytes)
+    accountsBefore.set(solanaSignatureOf(bytes), messageOf(bytes).accountKeys.map(accountAsItIs))
     const outcome = runtime.sendTransaction(decode(bytes))
     const failed = outcome instanceof FailedTransactionMetadata
     const err = failed ? errorOf(outcome) : null
@@ -169,6 +182,13 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       fee,
       meta: failed ? outcome.meta() : outcome,
     })
+  }
+
+  const accountsBefore = new Map<string, readonly EncodedAccount[]>()
+  function accountAsItIs(at: Address): EncodedAccount {
+    const account = runtime.getAccount(at)
+    const none = { executable: false, lamports: lamports(0n), programAddress: address(SYSTEM_PROGRAM), space: 0n }
+    return account.exists ? account : { address: at, data: new Uint8Array(), ...none }
   }
 
   function simulate(bytes: Uint8Array, addresses: readonly string[] | undefined) {
@@ -320,9 +340,27 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       const transaction = { signatures: [signature], message: messageOf(found.bytes) }
       return { slot, blockTime: timeOf(slot), transaction, meta: { ...run, ...shown.get(signature) } }
     },
-    getBlock(slot: number) {
-      const { hash, height } = blocks.find((each) => each.slot === slot)!
-      return { blockhash: hash, blockHeight: height, blockTime: timeOf(slot) }
+    getSlot: (at: At) => blockOf(at?.commitment).slot,
+    getBlocks(first: number, last: number, at: At) {
+      const newest = Math.min(last, blockOf(at?.commitment).slot)
+      return blocks.map(({ slot }) => slot).filter((slot) => slot >= first && slot <= newest)
+    },
+    getBlock(slot: number, at: At & { readonly transactionDetails?: string }) {
+      if (slot > blockOf(at?.commitment).slot) throw new RpcError(-32_004, `Block not available for slot ${slot}`)
+      const index = blocks.findIndex((each) => each.slot === slot)
+      if (index === -1) throw new RpcError(-32_007, `Slot ${slot} was skipped, or missing due to ledger jump`)
+      const { hash, height } = blocks[index]!
+      const head = {
+        ...{ blockhash: hash, previousBlockhash: blocks[index - 1]?.hash ?? hash },
+        ...{ blockHeight: height, parentSlot: blocks[index - 1]?.slot ?? slot, blockTime: timeOf(slot) },
+      }
+      if (at?.transactionDetails !== 'accounts') return head
+      const inIt = [...landed].filter(([, each]) => each.slot === slot)
+      const transactions = inIt.map(([signature, { bytes, err }]) => {
+        const accountKeys = messageOf(bytes).accountKeys.map((pubkey) => ({ pubkey }))
+        return { transaction: { signatures: [signature], accountKeys }, meta: { err, ...shown.get(signature) } }
+      })
+      return { ...head, transactions }
     },
   }
 
@@ -332,6 +370,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       readonly method: string
       readonly params: never[]
     }
+    asked.set(method, (asked.get(method) ?? 0) + 1)
     const answer = () => {
       const run = methods[method]
       if (run === undefined) return { error: { code: -32_601, message: 'Method not found' } }
@@ -361,6 +400,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     refuses: () => undefined,
     statusLag: 0,
     firstAvailableBlock: 0,
+    asked,
     offered,
     waiting,
     landed,
@@ -405,6 +445,21 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     data(of) {
       const account = runtime.getAccount(address(of))
       return account.exists ? new Uint8Array(account.data) : new Uint8Array()
+    },
+    skip(slots) {
+      skipped += slots
+    },
+    takeBack(count) {
+      const gone = blocks.splice(-count)
+      for (const [signature, { slot }] of [...landed].toReversed()) {
+        if (!gone.some((block) => block.slot === slot)) continue
+        for (const account of accountsBefore.get(signature)!) runtime.setAccount(account)
+        landed.delete(signature)
+      }
+      // The runtime forgets them too, which may come again.
+      runtime.withTransactionHistory(0n).withTransactionHistory(HISTORY)
+      // Its slots are not used again: what comes has other numbers, as after votes for another block.
+      skipped += gone.at(-1)!.slot - blocks.at(-1)!.slot
     },
     produce,
     blockhash: () => blockOf('confirmed').hash,

@@ -1,4 +1,5 @@
 import { type Generated, sql } from 'kysely'
+import type { AddressFormat } from '../../../chain/index.ts'
 import type { Transaction } from '../../store/index.ts'
 
 /** A block that was looked through; the highest of a chain is where it is gone on from. */
@@ -113,8 +114,15 @@ export interface HeldAddress {
   readonly address: string
 }
 
-/** Finds whose wallets have some addresses of Ethereum, given in lower case. An address may be in several organizations. */
-export async function findOwners(tx: Transaction, addresses: readonly string[]): Promise<readonly HeldAddress[]> {
+/**
+ * Finds whose wallets have some addresses of a format; those of Ethereum are given in lower case. An address may be in several
+ * organizations.
+ */
+export async function findOwners(
+  tx: Transaction,
+  format: AddressFormat,
+  addresses: readonly string[],
+): Promise<readonly HeldAddress[]> {
   const found: HeldAddress[] = []
   for (let start = 0; start < addresses.length; start += ADDRESSES_A_STATEMENT) {
     const some = addresses.slice(start, start + ADDRESSES_A_STATEMENT)
@@ -123,8 +131,8 @@ export async function findOwners(tx: Transaction, addresses: readonly string[]):
         .selectFrom('wallet_accounts')
         .select(['organization_id', 'address'])
         .distinct()
-        .where(sql<string>`lower(address)`, 'in', some)
-        .where('address_format', '=', sql.lit('ADDRESS_FORMAT_ETHEREUM'))
+        .where(format === 'ADDRESS_FORMAT_ETHEREUM' ? sql<string>`lower(address)` : 'address', 'in', some)
+        .where('address_format', '=', sql.lit(format))
         .orderBy('organization_id')
         .execute()),
     )
