@@ -7,7 +7,7 @@ import { entryOf, type Tree, textOf } from './tree.ts'
  * secret, so none of them can be declared. A name that says that its value is public or encrypted may.
  */
 const SECRET_NAMES: readonly RegExp[] = [
-  /^QUORATE_(\w+_)?KEYS?($|_)/,
+  /^QUORATE_((\w+_)?KEYS?($|_)|PLAN_STORE$)/,
   /^TEMPORAL_(API_KEY|TLS)/,
   /^(AWS|AZURE|GOOGLE|GCP|GITHUB|ACTIONS|NPM|NODE_AUTH|VAULT|SSH|GPG)_/,
   /(^|_)(API|PRIVATE|SECRET|MASTER|ACCESS|SIGNING|ENCRYPTION|ACCOUNT|DEPLOY|SSH|SERVICE)_?KEY(S|_FILE|_COMMAND|_PATH)?($|_)/,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   createActivities,
   createPlanStore,
+  isSameSend,
   readTransactionState,
   type SendOrder,
   sendIdOf,
@@ -12,6 +13,7 @@ import { createRate, createSubmitClient } from '../../src/client/index.ts'
 import { assertNotElsewhere } from '../../src/sending/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
+import { createPlaces, isThere } from '../activities/store-places.ts'
 import { runs } from '../runs.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
@@ -29,9 +31,15 @@ afterAll(async () => {
 })
 
 /** A machine with a data folder of its own, and nothing in it. */
-function machine({ clock = Date.now }: { clock?: () => number } = {}) {
+function machine({
+  clock = Date.now,
+  folder = join(testFolder(atEnd), 'plans'),
+}: {
+  clock?: () => number
+  folder?: string
+} = {}) {
   const { service } = day
-  const planStore = createPlanStore(join(testFolder(atEnd), 'plans'))
+  const planStore = createPlanStore(folder)
   const { organizationId, url: baseUrl } = service
   const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
   const client = createSubmitClient({ baseUrl, organizationId, stamper, rate: createRate() })
@@ -44,7 +52,14 @@ function machine({ clock = Date.now }: { clock?: () => number } = {}) {
     await steps.prepareSend({ sendId, timestampMs: clock() })
     return steps.submitSend({ sendId })
   }
-  return { planStore, client, steps, send }
+  /** The same of a machine that was told that nobody has sent it: the ledger alone decides. Undefined where another send has the reference. */
+  const enterAndSend = async (order: SendOrder) => {
+    const { sendId, order: entered } = await planStore.sends.enter(order)
+    if (!isSameSend(entered, order)) return undefined
+    await steps.prepareSend({ sendId, timestampMs: clock() })
+    return steps.submitSend({ sendId })
+  }
+  return { planStore, client, steps, send, enterAndSend }
 }
 
 function orderOf(reference: string, more: Partial<SendOrder> = {}, value = '7'): SendOrder {
@@ -157,6 +172,56 @@ describe('a reference is the organization’s, not a folder’s', () => {
       nonRetryable: false,
     })
   })
+})
+
+describe.runIf(isThere('PostgreSQL'))('with one ledger for all machines', () => {
+  const places = createPlaces()
+  atEnd(() => places.close())
+
+  test('begun on eight machines at once it is one activity and one payment, also where each was told that it is none before', async () => {
+    const store = await places.begin('PostgreSQL')
+    const machines: ReturnType<typeof machine>[] = []
+    while (machines.length < 8) machines.push(machine({ folder: await store.machine() }))
+    const rounds = runs(10)
+    for (let round = 0; round < rounds; round++) {
+      const made = await Promise.all(
+        machines.map((one, at) => {
+          // Bytes of another hour each: what decides is the ledger, and not that equal requests are the same bytes.
+          const orderedAt = new Date(Date.now() - at * HOUR).toISOString()
+          return one.enterAndSend(orderOf(`ONE-${round}`, { orderedAt }, String(50_000 + round)))
+        }),
+      )
+      expect(new Set(made.map((one) => one!.activityId)).size).toBe(1)
+    }
+    const wanted = Array.from({ length: rounds }, (_, round) => BigInt(50_000 + round))
+    const areThere = (paid: ReadonlyMap<bigint, number>) => wanted.every((value) => paid.has(value))
+    await expect.poll(async () => areThere(await paidOnChain()), { timeout: 60_000 }).toBe(true)
+    const paid = await paidOnChain()
+    expect(wanted.map((value) => paid.get(value))).toEqual(wanted.map(() => 1))
+  }, 240_000)
+
+  test('of two machines that free a reference at the same moment for two different orders one may send', async () => {
+    const store = await places.begin('PostgreSQL')
+    const [one, other] = [await store.machine(), await store.machine()].map((folder) => machine({ folder }))
+    const all = orderOf('TWO', {}, `${1000n * 10n ** 18n}`)
+    const { sendTransactionStatusId } = (await one!.enterAndSend(all))!
+    const sendId = sendIdOf(all)
+    const asked = { sendTransactionStatusId: sendTransactionStatusId!, withReceipt: false }
+    const stateOf = async () => (await readTransactionState(one!.client, all, asked)).state
+    await expect.poll(stateOf, { timeout: 30_000 }).toBe('given up')
+    await one!.planStore.sends.putProgress({ sendId, reference: 'TWO', state: 'given up' })
+    const [some, less] = [orderOf('TWO', {}, '60001'), orderOf('TWO', {}, '60002')]
+    const free = async (from: typeof one, order: SendOrder) => {
+      await from!.planStore.sends.release(sendId, async () => (await stateOf()) === 'given up')
+      return from!.enterAndSend(order)
+    }
+    const begun = await Promise.all([free(one, some), free(other, less)])
+    expect(begun.filter((made) => made !== undefined)).toHaveLength(1)
+    const sent = begun[0] ? 60_001n : 60_002n
+    await expect.poll(async () => (await paidOnChain()).get(sent), { timeout: 60_000 }).toBe(1)
+    const paid = await paidOnChain()
+    expect([paid.get(60_001n) ?? 0, paid.get(60_002n) ?? 0].sort()).toEqual([0, 1])
+  }, 120_000)
 })
 
 test('send: from a second data folder the same payment is refused under another reference and another amount under its own', async () => {

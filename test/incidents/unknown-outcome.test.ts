@@ -158,10 +158,10 @@ describe('unknown outcome: a worker killed between two steps', () => {
     })
     try {
       await before(field)
-      worker = field.startWorker()
+      worker = await field.startWorker()
       await died
       await between(field)
-      field.startWorker()
+      await field.startWorker()
       const { state } = await field.result()
       const bodies = field.between.passed.filter(({ path }) => path.endsWith('create_user_tag')).map(({ body }) => body)
       const made = [...(await field.counts())].filter(([intent]) => intent.includes('"t0"')).map(([, count]) => count)

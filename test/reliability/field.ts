@@ -5,12 +5,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowFailedError } from '@temporalio/client'
-import { type ApplyProgress, createPlanStore } from '../../activities/index.ts'
+import { type ApplyProgress, createPlanStore, movePlanStore, parseStorePlace } from '../../activities/index.ts'
 import type { Batch, Plan } from '../../src/plan/index.ts'
 import { connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
@@ -28,7 +28,7 @@ export interface Field {
   readonly between: Between
   readonly plan: Plan
   /** Starts one more worker process. */
-  startWorker(): ChildProcess
+  startWorker(): Promise<ChildProcess>
   /** Submits that came, repeated ones too. */
   submits(): number
   /** Awaits the result, whatever connections break meanwhile. */
@@ -47,13 +47,21 @@ export interface FieldOptions {
   readonly naive?: boolean
   /** What the network does to requests; submits are slow without it. */
   readonly meddle?: Meddle
+  /** Where the plan store is that machines share: each worker has a data folder of its own then. @default they share one */
+  readonly sharedPlace?: string
 }
 
 /** Long enough that a kill often falls between an activity being carried out and its answer. */
 const ANSWER_AFTER_MS = 60
 
 /** Opens a field and starts the apply; no worker runs yet. */
-export async function openField({ temporal: server, batches, naive = false, meddle }: FieldOptions): Promise<Field> {
+export async function openField({
+  temporal: server,
+  batches,
+  naive = false,
+  meddle,
+  sharedPlace,
+}: FieldOptions): Promise<Field> {
   const workers = new Set<ChildProcess>()
   let closed = false
   const service = await startTestService()
@@ -73,8 +81,20 @@ export async function openField({ temporal: server, batches, naive = false, medd
     naive,
   }
   const plan = makePlanOf({ organizationId, baseUrl: between.url, userId, publicKey: root.publicKey }, batches)
+  const place = sharedPlace === undefined ? undefined : parseStorePlace(sharedPlace)
+  if (place) await movePlanStore(join(storeFolder, 'plans'), place)
   const store = createPlanStore(join(storeFolder, 'plans'))
   await store.putPlan(plan)
+  let machines = 0
+  /** A machine that has nothing of the others but the key of what they share. */
+  const machine = async () => {
+    if (!place) return settings
+    const folder = join(storeFolder, `machine-${++machines}`)
+    mkdirSync(folder, { mode: 0o700 })
+    copyFileSync(join(storeFolder, 'plans.key'), join(folder, 'plans.key'))
+    await movePlanStore(join(folder, 'plans'), place)
+    return { ...settings, storeFolder: folder }
+  }
   const temporal = await connectTemporal(server, testSeal)
   const handle = await temporal.client.workflow.start<typeof apply>('apply', {
     workflowId: `apply/${organizationId}`,
@@ -87,9 +107,9 @@ export async function openField({ temporal: server, batches, naive = false, medd
     service,
     between,
     plan,
-    startWorker() {
+    async startWorker() {
       const script = programFile('test/reliability/worker-process.ts')
-      const worker = spawn(process.execPath, [script, JSON.stringify(settings)], {
+      const worker = spawn(process.execPath, [script, JSON.stringify(await machine())], {
         stdio: ['ignore', 'ignore', 'ignore'],
       })
       workers.add(worker)

@@ -42,12 +42,12 @@ export async function killServer({
   const field = await openField({ temporal: server, batches: makePairs(pairs) })
   let worker: ChildProcess | undefined
   let stopped = false
-  const keepWorker = () => {
-    worker = field.startWorker()
+  const keepWorker = async () => {
+    worker = await field.startWorker()
     worker.once('exit', () => setTimeout(() => stopped || keepWorker(), 300))
   }
   try {
-    keepWorker()
+    await keepWorker()
     const figures = { kills: 0, pending: 0 }
     while (figures.kills < kills) {
       const before = field.submits()

@@ -27,19 +27,27 @@ export async function killWorkers({
   kills,
   naive = false,
   pairs = MOST_PAIRS,
+  sharedPlace,
 }: {
   readonly temporal: TemporalSettings
   readonly kills: number
   readonly naive?: boolean
   /** Two batches each. @default as many as an apply has room for */
   readonly pairs?: number
+  /** Each worker is a machine of its own then, and they share a plan store. */
+  readonly sharedPlace?: string
 }): Promise<WorkerKills> {
-  const field = await openField({ temporal, batches: makePairs(pairs), naive })
+  const field = await openField({
+    temporal,
+    batches: makePairs(pairs),
+    naive,
+    ...(sharedPlace === undefined ? {} : { sharedPlace }),
+  })
   try {
     let counts = await field.counts()
     const figures = { kills: 0, pending: 0 }
     while (figures.kills < kills && !(naive && twins(counts) > 0)) {
-      const worker = field.startWorker()
+      const worker = await field.startWorker()
       const before = field.submits()
       while (field.submits() === before && worker.exitCode === null) await delay(5)
       // The fault itself: at a random moment after this worker's first submit.
@@ -52,7 +60,7 @@ export async function killWorkers({
     let state = 'terminated'
     if (naive) await field.terminate()
     else {
-      field.startWorker()
+      await field.startWorker()
       state = (await field.result()).state
     }
     counts = await field.counts()

@@ -350,10 +350,7 @@ export const serviceCommands: readonly CommandRow[] = [
       description:
         'From then on all machines that use the place have one ledger of sends, one record of what runs did, and the same plans, and share no folder. What the data folder has is put there and read back; it may be run again wherever it was ended. Nothing is moved where the place says otherwise about something. The data folder keeps where its plan store is; a variable alone changes nothing. End the workers of the data folder first. A password is given in QUORATE_PLAN_STORE alone; a server of others that speaks as S3 does is named by `?endpoint=https://host&region=name`. The place holds no key: its records are believed by the key in `plans.key`.',
       examples: [
-        [
-          'quorate plan-store use s3://acme-custody/quorate --store-key plans.key',
-          'join from another machine',
-        ],
+        ['quorate plan-store use s3://acme-custody/quorate --store-key plans.key', 'join from another machine'],
       ],
       exits: ['refused'],
       seeAlso: ['doctor', 'worker', 'sends'],
