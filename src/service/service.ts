@@ -41,6 +41,8 @@ import { createAuthProxyServer } from './proxy/index.ts'
 import { createRates } from './rates.ts'
 import { createReadiness } from './readiness.ts'
 import { describeService, handlers, queryHandlers } from './resources/index.ts'
+import { countSendsUnderWay } from './resources/sends/store.ts'
+import { countDeliveries } from './resources/webhook-endpoints/deliveries-store.ts'
 import { createLaneDesk, createSender } from './sends/index.ts'
 import { readSettings, type ServiceOptions, type ServiceSettings } from './settings.ts'
 import { createLeases, openDatabase, openPostgres } from './store/index.ts'
@@ -161,6 +163,7 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
     const pool = createWorkPool()
     closers.push(() => pool.close())
     const engine = createEngine({
+      onDecision: metrics?.onDecision,
       ...tools,
       outside: { checkWebhookUrl: webhookUrls.check, chains, exchangeCode, onRamp },
       oauth: { issueToken: issuer.issue, linkingIssuer: issuerOf('google', providerUrls), vouches },
@@ -234,6 +237,11 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
       deliveries: outbox.outcomes,
       rateRefusals: rates.refused,
       logLinesLost: settings.logLinesLost,
+      sends: () => database.read(countSendsUnderWay),
+      deliveriesKept: async () => {
+        const { waiting, givenUp } = await database.read(countDeliveries)
+        return { waiting, 'given up': givenUp }
+      },
     })
     const metricsListener = metrics && (await listenForMetrics(metrics, settings.metricsPort!))
     if (metricsListener) closers.push(() => metricsListener.close())

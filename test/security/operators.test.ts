@@ -284,6 +284,11 @@ describe('operators: metrics', () => {
     expect(number('quorate_denials_total{outcome="counted"}')).toBe(2)
     expect(number('quorate_rate_refusals_total{rate="source"}')).toBe(refused)
     expect(number('quorate_log_lines_lost_total')).toBe(7)
+    // What every submit is decided by, the user who was made among them.
+    expect(number('quorate_policy_steps_count')).toBeGreaterThanOrEqual(5)
+    expect(
+      [...text.matchAll(/^quorate_(?:sends|webhook_deliveries)\{state="(.+)"\} 0$/gm)].map(([, state]) => state),
+    ).toEqual([...['waiting', 'given up'], ...['initialized', 'broadcasting', 'in block']])
     expect(number('quorate_store_round_writes_sum')).toBeGreaterThanOrEqual(5)
     expect(number('quorate_store_round_seconds_count')).toBe(number('quorate_store_round_writes_count'))
     expect(number('quorate_connections{server="api"}')).toBeGreaterThan(0)

@@ -69,6 +69,8 @@ export interface EngineOptions {
   readonly pool: WorkPool
   readonly messages: MessageRules
   readonly enclaveRoot: string
+  /** Told of the steps that each decision by policies took. */
+  readonly onDecision?: ((steps: number) => void) | undefined
   /** Who brings it makes parent organizations. @default nobody does */
   readonly enrolmentSecret?: Secret | undefined
 }
@@ -188,7 +190,8 @@ function spell(answer: string, spelling: Spelling): string {
 }
 
 function createTools(options: EngineOptions): EngineTools {
-  const { handlers, logger, randomBytes, sealing, outside, oauth, keptDenialsADay, messages, enclaveRoot } = options
+  const { handlers, logger, randomBytes, sealing, outside, oauth, keptDenialsADay, messages, enclaveRoot, onDecision } =
+    options
   const handlerTools = createHandlerTools({
     randomBytes,
     sealing,
@@ -198,7 +201,7 @@ function createTools(options: EngineOptions): EngineTools {
     enclaveRoot,
   })
   return {
-    judge: createJudge(createPolicySource()),
+    judge: createJudge(createPolicySource(), onDecision),
     randomBytes,
     logger,
     seal: sealing.seal,

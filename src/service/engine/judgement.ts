@@ -47,8 +47,8 @@ export interface Judge {
   conditions(item: Case, ballots: readonly Ballot[]): Promise<(expression: string) => boolean | undefined>
 }
 
-/** Creates a judge over a source of compiled policies. */
-export function createJudge(policiesOf: PolicySource): Judge {
+/** Creates a judge over a source of compiled policies. `onDecision` is told of the steps that each decision took. */
+export function createJudge(policiesOf: PolicySource, onDecision: (steps: number) => void = () => {}): Judge {
   async function prepare(
     item: Case,
     ballots: readonly Ballot[],
@@ -61,8 +61,10 @@ export function createJudge(policiesOf: PolicySource): Judge {
       inSpan('decide', async (span) => {
         const { version, policies, context } = await prepare(item, ballots)
         const { homeId, work } = item.context
+        const before = work.budget.steps
         const decision =
           decideAtOnce(policies, context, work) ?? decideInTurns(policies, context, { homeId, version, work })
+        onDecision(before - work.budget.steps)
         span.set({ 'quorate.outcome': decision.outcome })
         return { ...decision, policyVersion: version }
       }),

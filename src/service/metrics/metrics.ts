@@ -16,6 +16,10 @@ export interface Counted {
   /** By rate. */
   readonly rateRefusals: () => Readonly<Record<string, number>>
   readonly logLinesLost: () => number
+  /** By where they are. */
+  readonly sends: () => Promise<Readonly<Record<string, number>>>
+  /** Waiting, or given up. */
+  readonly deliveriesKept: () => Promise<Readonly<Record<string, number>>>
 }
 
 /** What a server counts. */
@@ -27,6 +31,8 @@ export interface ServerCounts {
 export interface Metrics {
   readonly onRequest: (end: RequestEnd) => void
   readonly onRound: (round: Round) => void
+  /** Told of the steps that a decision by policies took. */
+  readonly onDecision: (steps: number) => void
   /** Begins to read what servers count, by their names. */
   readServers(servers: Readonly<Record<string, ServerCounts>>): void
   /** Begins to read what is counted elsewhere. */
@@ -64,7 +70,7 @@ export function createMetrics(): Metrics {
     kind: typeof Counter | typeof Gauge,
     name: string,
     help: string,
-    count: () => number | Labelled,
+    count: () => number | Labelled | Promise<Labelled>,
     label?: string,
   ) {
     new kind({
@@ -72,8 +78,8 @@ export function createMetrics(): Metrics {
       help,
       registers,
       labelNames: label === undefined ? [] : [label],
-      collect() {
-        const now = count()
+      async collect() {
+        const now = await count()
         this.reset()
         if (typeof now === 'number') this.inc(now)
         else for (const [value, times] of Object.entries(now)) this.inc({ [label!]: value }, times)
@@ -96,6 +102,11 @@ export function createMetrics(): Metrics {
     [1, 2, 4, 8, 16, 32, 64, 128],
   )
   const roundSeconds = histogram('quorate_store_round_seconds', 'How long a round took, its commit included', SECONDS)
+  const decisionSteps = histogram(
+    'quorate_policy_steps',
+    'Steps that a decision by policies took',
+    [10, 30, 100, 300, 1_000, 3_000, 10_000, 100_000, 1_000_000],
+  )
   const roundFailures = counter('quorate_store_round_failures_total', 'Rounds that a fault of the machine undid')
   read(
     Gauge,
@@ -133,6 +144,7 @@ export function createMetrics(): Metrics {
       roundSeconds.observe(ms / 1e3)
       if (failed) roundFailures.inc()
     },
+    onDecision: (steps) => decisionSteps.observe(steps),
     readServers(servers) {
       const of = (
         name: string,
@@ -180,6 +192,14 @@ export function createMetrics(): Metrics {
         counted.deliveries,
         'outcome',
       )
+      read(
+        Gauge,
+        'quorate_webhook_deliveries',
+        'Webhooks that wait to be delivered, and that were given up',
+        counted.deliveriesKept,
+        'state',
+      )
+      read(Gauge, 'quorate_sends', 'Sends that have not come to their end, by where they are', counted.sends, 'state')
       read(Counter, 'quorate_log_lines_lost_total', 'Log lines that could not be written', counted.logLinesLost)
     },
     text: async () => ({ type: registry.contentType, text: await registry.metrics() }),

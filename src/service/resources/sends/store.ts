@@ -121,6 +121,25 @@ export async function updateUnsettled(
   return numUpdatedRows > 0n
 }
 
+/** Counts the sends that have not come to their end, by where they are: those that are to be made, are offered, or may be taken back. */
+export async function countSendsUnderWay(
+  tx: Transaction,
+): Promise<Readonly<Record<'initialized' | 'broadcasting' | 'in block', number>>> {
+  const open = await tx
+    .selectFrom('sends')
+    .select(['status', ({ fn }) => fn.countAll<number>().as('number')])
+    .where('status', 'in', OPEN)
+    .groupBy('status')
+    .execute()
+  const { number } = await tx
+    .selectFrom('sends')
+    .select(({ fn }) => fn.countAll<number>().as('number'))
+    .where('unsettled_block', 'is not', null)
+    .executeTakeFirstOrThrow()
+  const of = (status: SendRow['status']) => Number(open.find((row) => row.status === status)?.number ?? 0)
+  return { initialized: of('INITIALIZED'), broadcasting: of('BROADCASTING'), 'in block': Number(number) }
+}
+
 function openSends(tx: Transaction, caip2: string) {
   return tx.selectFrom('sends').selectAll().where('caip2', '=', caip2).where('status', 'in', OPEN).orderBy('position')
 }
