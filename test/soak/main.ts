@@ -97,6 +97,11 @@ const parts: Readonly<Record<string, Part>> = {
     count: 500,
     run: async (count) => demand(await timeContacts({ count }), { count, tells: 0 }),
   },
+  days: {
+    what: 'days that an approval takes, with time skipped (needs the Java test server of `.ci/run`)',
+    count: 3,
+    run: async (days) => runTests(['test/workflows/time'], { QUORATE_TIMES: String(days) }),
+  },
   answers: {
     what: 'calls over connections that break',
     count: 1_000,
