@@ -66,7 +66,7 @@ async function readSettings({ settings }: CommandInput): Promise<Pick<AuthProxyS
   if (baseUrl === undefined || organizationId === undefined) return {}
   try {
     const key = await keyInUse(settings, { baseUrl, organizationId, embedded: settings.baseUrl === undefined })
-    const client = reader({ baseUrl, organizationId, key, rate: rateOf(settings, organizationId) })
+    const client = reader({ baseUrl, organizationId, key, rate: rateOf(settings, baseUrl) })
     const { resources } = await readActual(client, { mentioned: new Set(['authProxy']) })
     const { fields, known } = resources.find(({ kind }) => kind === 'authProxy') ?? {}
     const origins = Array.isArray(fields?.['origins']) ? fields['origins'].map(String) : []

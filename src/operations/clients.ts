@@ -5,6 +5,7 @@ import {
   createFolderTurns,
   createQueryClient,
   createRate,
+  createRateWithin,
   createSubmitClient,
   type QueryClient,
   type Rate,
@@ -19,9 +20,27 @@ interface RateSettings {
   readonly dataDir: string
 }
 
-/** The rate of an organization: one for all processes that work with this data folder. */
-export function rateOf({ requestsPerSecond, dataDir }: RateSettings, organizationId: string): Rate {
-  return createRate({ requestsPerSecond, turns: createFolderTurns(join(dataDir, 'turns', organizationId)) })
+/**
+ * The rate at which this data folder asks an API, whichever process and organization asks: the API counts by source address
+ * (docs/protocol/limits.md#requests-a-second).
+ */
+export function rateOf(settings: RateSettings, baseUrl: string): Rate {
+  return sharedRate(settings, encodeURIComponent(URL.parse(baseUrl)?.host ?? baseUrl))
+}
+
+function sharedRate({ requestsPerSecond, dataDir }: RateSettings, name: string): Rate {
+  return createRate({ requestsPerSecond, turns: createFolderTurns(join(dataDir, 'turns', name)) })
+}
+
+/** Published for one sub-organization. */
+const INSIDE_PER_SECOND = 10
+
+/** The rate of a sub-organization within that of its source address. */
+function rateInside(settings: RateSettings, organizationId: string, shared: Rate): Rate {
+  const { requestsPerSecond: most } = settings
+  const isKnown = most !== undefined
+  const own = { ...settings, requestsPerSecond: isKnown ? Math.min(most, INSIDE_PER_SECOND) : undefined }
+  return createRateWithin(sharedRate(own, organizationId), shared, { isKnown })
 }
 
 /** Published for sends, and for whatever asks about them (docs/protocol/limits.md#requests-a-second). */
@@ -34,7 +53,7 @@ export function createSendClients(
 ): ReturnType<typeof createClients> {
   if (settings.requestsPerSecond !== undefined) return createClients(place, settings)
   const bounded = { ...settings, requestsPerSecond: SENDS_PER_SECOND }
-  return createClients({ ...place, rate: rateOf(bounded, place.organizationId) }, bounded)
+  return createClients({ ...place, rate: sharedRate(bounded, `${place.organizationId}-sends`) }, bounded)
 }
 
 /** A client that reads and has no way to submit. */
@@ -58,7 +77,7 @@ export async function keyInside(
 
 /**
  * Opens clients that act in an organization and in its sub-organizations: there with the key that was given for it, or with
- * the one in use. A sub-organization has a rate of its own, as the API counts (docs/protocol/limits.md#requests-a-second).
+ * the one in use. A sub-organization has a rate of its own within that of the source address, as the API counts.
  */
 export function createClients(
   place: ClientPlace & Pick<Place, 'subOrganizationKeys'>,
@@ -68,7 +87,7 @@ export function createClients(
   const rates = new Map<string, Rate>()
   return async ({ id, name }) => {
     if (id === place.organizationId) return own
-    const rate = rates.get(id) ?? rateOf(settings, id)
+    const rate = rates.get(id) ?? rateInside(settings, id, place.rate)
     rates.set(id, rate)
     // Read each time: a key may be replaced while a worker runs.
     const key = (await keyInside(place, name)) ?? place.key

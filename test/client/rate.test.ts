@@ -6,37 +6,7 @@ import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { type BusyService, startBusyService } from './busy-service.ts'
-
-/** A clock that goes on to the next sleeper when everybody sleeps. */
-function createSleepers() {
-  let now = 0
-  const sleepers: { readonly at: number; readonly wake: () => void }[] = []
-  const timing: Timing = {
-    now: () => now,
-    sleep: (ms) => new Promise((wake) => sleepers.push({ at: now + ms, wake })),
-    random: () => 0.5,
-  }
-  const settle = async () => {
-    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
-  }
-  const run = async <T>(work: Promise<T>): Promise<T> => {
-    let over = false
-    const end = () => {
-      over = true
-    }
-    work.then(end, end)
-    for (;;) {
-      await settle()
-      if (over) return work
-      sleepers.sort((one, other) => one.at - other.at)
-      const next = sleepers.shift()
-      if (!next) throw new Error('everybody waits for something else than time')
-      now = next.at
-      next.wake()
-    }
-  }
-  return { timing, run }
-}
+import { createSleepers } from './sleepers.ts'
 
 interface Request {
   /** How long after the one before it was asked for. */

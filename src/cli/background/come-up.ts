@@ -52,7 +52,7 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
   const organizationId = start.organizationId ?? service!.bootstrap.organizationId
   const key = await loadKey(keyOfStart(start), start)
   const { subOrganizationKeys } = start
-  const place = { baseUrl, organizationId, key, rate: rateOf(start, organizationId), subOrganizationKeys }
+  const place = { baseUrl, organizationId, key, rate: rateOf(start, baseUrl), subOrganizationKeys }
   signal.throwIfAborted()
   const temporal = await connectTemporal(named ?? embedded!, await loadPayloadSeal(dataDir, payloadKeyOf(start)))
   closers.push(() => temporal.close())

@@ -69,7 +69,7 @@ async function withKey(settings: Settings, api: Api): Promise<Place> {
     ...api,
     key: await keyInUse(settings, api, api.now()),
     subOrganizationKeys: settings.subOrganizationKeys,
-    rate: rateOf(settings, api.organizationId),
+    rate: rateOf(settings, api.baseUrl),
   }
 }
 

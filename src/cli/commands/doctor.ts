@@ -156,7 +156,7 @@ async function checkApi(input: CommandInput): Promise<Finding> {
     return { check, state: 'not used', found: 'no API is named and no embedded service runs' }
   try {
     const key = await keyInUse(settings, { baseUrl, organizationId, embedded: settings.baseUrl === undefined })
-    const client = reader({ baseUrl, organizationId, key, rate: rateOf(settings, organizationId) })
+    const client = reader({ baseUrl, organizationId, key, rate: rateOf(settings, baseUrl) })
     const who = await client.query('whoami', {})
     const found = `${baseUrl} knows the key as ${who.username} of ${who.organizationName} (${who.organizationId})`
     if (input.environment['CI'] && (await isOfRootQuorum(client, who.userId))) {

@@ -43,7 +43,7 @@ async function endAtApi({ settings }: CommandInput, api: Api, session: Session):
   const { userId, publicKey, privateKey } = session
   const { baseUrl, organizationId } = api
   const key = { privateKey, publicKey, curve: 'p256' } as const
-  const client = submitter({ baseUrl, organizationId, key, rate: rateOf(settings, organizationId) })
+  const client = submitter({ baseUrl, organizationId, key, rate: rateOf(settings, baseUrl) })
   try {
     const { apiKeys } = await client.query('get_api_keys', { userId })
     const own = apiKeys.find(({ credential }) => credential.publicKey === publicKey)

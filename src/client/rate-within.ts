@@ -1,0 +1,34 @@
+import type { Rate, Turn } from './rate.ts'
+
+/**
+ * The rate of one organization among many that share another, the one of their source address. A request goes when both let
+ * it. One request of an organization at a time waits for the shared rate, so that organizations take turns there, however many
+ * requests one of them has.
+ *
+ * A refusal (429) slows the organization alone: what the shared rate may be is known. Where it is not, it may be what was meant.
+ */
+export function createRateWithin(own: Rate, shared: Rate, { isKnown }: { readonly isKnown: boolean }): Rate {
+  let line: Promise<unknown> = Promise.resolve()
+  const pass = async (signal: AbortSignal | undefined): Promise<Turn> => {
+    const mine = await own.take(signal)
+    const ours = await shared.take(signal)
+    return {
+      taken() {
+        mine.taken()
+        ours.taken()
+      },
+      refused(retryAfterMs) {
+        mine.refused(retryAfterMs)
+        if (!isKnown) ours.refused(retryAfterMs)
+      },
+    }
+  }
+  return {
+    take(signal) {
+      const turn = line.then(() => pass(signal))
+      // One that gives up, or is refused its turn, leaves the line to the next.
+      line = turn.catch(() => {})
+      return turn
+    },
+  }
+}
