@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createActivities, createPlanStore } from '../../activities/index.ts'
 import { createFolderTurns, createRate, createSubmitClient, type SubmitClient } from '../../src/client/index.ts'
+import { rotationKeysOf } from '../../src/operations/open-rotations.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { connectTemporal, createWorker, routeTemporalLogs, type TemporalSettings } from '../../src/worker/index.ts'
@@ -17,6 +18,8 @@ export interface WorkerProcessSettings {
   readonly storeFolder: string
   readonly bundleFile: string
   readonly naive: boolean
+  /** Whether it rotates keys too. @default false */
+  readonly rotates?: boolean
   /** Shared with the other workers of the store. @default no limit */
   readonly requestsPerSecond?: number
   /** @default 0: every workflow task is a replay */
@@ -26,15 +29,15 @@ export interface WorkerProcessSettings {
 const settings = JSON.parse(process.argv[2]!) as WorkerProcessSettings
 await routeTemporalLogs(silentLogger)
 const store = createPlanStore(join(settings.storeFolder, 'plans'))
-const client = createSubmitClient({
-  baseUrl: settings.baseUrl,
-  organizationId: settings.organizationId,
-  stamper: createApiKeyStamper({ privateKey: new Secret(settings.privateKey) }),
-  rate: createRate({
-    requestsPerSecond: settings.requestsPerSecond,
-    turns: createFolderTurns(join(settings.storeFolder, 'turns')),
-  }),
+const rate = createRate({
+  requestsPerSecond: settings.requestsPerSecond,
+  turns: createFolderTurns(join(settings.storeFolder, 'turns')),
 })
+const clientOf = (privateKey: Secret) => {
+  const { baseUrl, organizationId } = settings
+  return createSubmitClient({ baseUrl, organizationId, stamper: createApiKeyStamper({ privateKey }), rate })
+}
+const client = clientOf(new Secret(settings.privateKey))
 
 /** Deliberately wrong: every attempt has a body of its own, so a repetition is another request. */
 const naive: SubmitClient = {
@@ -55,6 +58,16 @@ const worker = await createWorker({
     planStore: store,
     clock: Date.now,
     logger: silentLogger,
+    ...(settings.rotates
+      ? {
+          rotation: {
+            keysFolder: rotationKeysOf(settings.storeFolder),
+            clientWith: (_: unknown, privateKey: Secret) => clientOf(privateKey),
+            useKey: () => {},
+            stores: { environment: {} },
+          },
+        }
+      : {}),
   }),
   workflowBundle: { code: readFileSync(settings.bundleFile, 'utf8') },
   maxCachedWorkflows: settings.maxCachedWorkflows ?? 0,

@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { findTemporal, startTemporalServer, type TemporalSettings } from '../../src/worker/index.ts'
 import { agree } from '../authority/agreement.ts'
 import { importsIn } from '../imports.ts'
+import { findPostgres } from '../postgres.ts'
 import { keepsRate, sendMany } from '../reliability/batch-sends.ts'
 import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
 import { line } from '../reliability/figures.ts'
@@ -21,6 +22,7 @@ import { killOnPostgres } from '../reliability/postgres-kills.ts'
 import { recordQuorums } from '../reliability/quorum-history.ts'
 import { killServer } from '../reliability/server-kills.ts'
 import { killService } from '../reliability/service-kills.ts'
+import { weather } from '../reliability/storm.ts'
 import { killWhileTelling } from '../reliability/webhook-kills.ts'
 import { killWorkers } from '../reliability/worker-kills.ts'
 import { openStrangers, strangers } from '../security/strangers.ts'
@@ -101,6 +103,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'days that an approval takes, with time skipped (needs the Java test server of `.ci/run`)',
     count: 3,
     run: async (days) => runTests(['test/workflows/time'], { QUORATE_TIMES: String(days) }),
+  },
+  storm: {
+    what: 'faults of processes and networks, ten each apply of 50 changes, with rotations and incidents, on either store',
+    count: 200,
+    run: weatherManyStorms,
   },
   answers: {
     what: 'calls over connections that break',
@@ -205,6 +212,18 @@ async function killManyWorkers(count: number): Promise<void> {
     }
     console.log(line(sum))
   })
+}
+
+async function weatherManyStorms(count: number): Promise<void> {
+  const sum = { rounds: 0, pending: 0, kills: 0, cuts: 0, lost: 0, dup: 0, rotations: 0, incidents: 0, stillTaken: 0 }
+  for (let storm = 0; sum.rounds < count; storm++) {
+    const store = storm % 2 === 1 && findPostgres() !== undefined ? 'PostgreSQL' : 'SQLite'
+    const figures = await weather({ rounds: Math.min(10, count - sum.rounds), store })
+    demand({ store, ...figures }, { pending: figures.rounds, state: 'done', lost: 0, dup: 0, stillTaken: 0 })
+    if (figures.fewestKeys < 1) throw new RangeError('the user of the rotated key was without a credential')
+    add(sum, figures)
+  }
+  console.log(line(sum))
 }
 
 async function killManyServers(count: number): Promise<void> {
