@@ -6,6 +6,7 @@ import { KEYS_ARE_KEPT_S } from '../outbox/index.ts'
 import type { RateLimit } from '../rates.ts'
 import type { Readiness } from '../readiness.ts'
 import { sendJson, sendJsonText } from './answer.ts'
+import { addDescription } from './description-page.ts'
 import { createEdgeServer, type EdgeServerOptions, type HttpServer, pathOf } from './edge-server.ts'
 import { addSourceRate } from './rates.ts'
 import type { RequestLines } from './request-lines.ts'
@@ -41,11 +42,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     reply.header('cache-control', 'no-store')
     return sendJson(reply, ready ? 200 : 503, ready ? { status: 'ready' } : { status: 'not ready', reasons })
   })
-  let description: JsonObject | undefined
-  server.get('/openapi.json', (_request, reply) => {
-    description ??= options.describe()
-    return sendJson(reply, 200, description)
-  })
+  addDescription(server, options.describe)
   server.get('/public/v1/discovery/webhooks/jwks', (_request, reply) =>
     sendJson(reply.header('cache-control', CACHE_OF_KEYS), 200, options.webhookKeys()),
   )

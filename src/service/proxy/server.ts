@@ -12,7 +12,7 @@ import {
   parseJson,
   proxyEndpoints,
 } from '../../protocol/index.ts'
-import { createEdgeServer, type EdgeServerOptions, type HttpServer, sendJson } from '../http/index.ts'
+import { addDescription, createEdgeServer, type EdgeServerOptions, type HttpServer, sendJson } from '../http/index.ts'
 import type { Sealing } from '../keys/index.ts'
 import { sourceOf } from '../network/index.ts'
 import { issuerOf, type ProviderUrls } from '../oauth/index.ts'
@@ -123,7 +123,7 @@ export async function createAuthProxyServer(options: AuthProxyOptions): Promise<
 
   server.get('/healthz', (_request, reply) => sendJson(reply, 200, { status: 'ok' }))
   const description = authProxyDocument()
-  server.get('/openapi.json', (_request, reply) => sendJson(reply, 200, description))
+  addDescription(server, () => description)
   for (const { name, path } of Object.values(proxyEndpoints)) {
     server.post(path, async (request, reply) => sendJson(reply, 200, await answer(name, request, reply)))
   }

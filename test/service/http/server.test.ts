@@ -136,6 +136,20 @@ describe('http', () => {
     expect(document.paths).toHaveProperty(['/public/v1/submit/create_users'])
   })
 
+  test('http: the description is a page for people too, which runs nothing and leads nowhere else', async () => {
+    const response = await fetch(`${service.url}/openapi.html`)
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/)
+    const page = await response.text()
+    const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: Record<string, unknown> }
+    expect(Object.keys(paths).length).toBeGreaterThan(100)
+    for (const path of Object.keys(paths)) expect(page).toContain(`<code>POST ${path}</code>`)
+    const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+    const links = [...page.matchAll(/ href="([^"]*)"/g)].map(([, to]) => to!)
+    expect(links.filter((to) => to !== 'openapi.json' && !(to.startsWith('#') && ids.has(to.slice(1))))).toEqual([])
+    expect(page).not.toMatch(/<script| on\w+=|src=/)
+  })
+
   test('http: what is no HTTP at all is answered in the same form', async () => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
     socket.end('nonsense\r\n\r\n')
