@@ -8,8 +8,8 @@ import { isSendOver, type SendOrder, type SendProgress } from './send-model.ts'
 import { fileNameOf } from './store-files.ts'
 
 /**
- * What was sent under which reference, for ever: Temporal forgets, a ledger does not. Where the folder is one machine's
- * own, a reference is unique on that machine and at its Temporal server.
+ * What was sent under which reference, for ever: Temporal forgets, a ledger does not. Where the plan store is one machine's
+ * own folder, a reference is unique on that machine and at its Temporal server; where machines share it, among all of them.
  */
 export interface SendLedger {
   /** Enters an order, and returns the one that its reference has: this one, unless there was one before that was not stopped. */

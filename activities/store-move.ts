@@ -50,6 +50,7 @@ export async function movePlanStore(
   }
   const objects = openObjectStore(place)
   try {
+    await objects.assertConditions()
     const key = await keyOf(folder, { objects, place, keyFile })
     const moved = now && !now.isMoving ? await look(folder, objects) : await moveNow(folder, place, { objects, key })
     // Last: what the folder has is read by its own key until it has moved.

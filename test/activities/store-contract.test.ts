@@ -138,7 +138,8 @@ describe.runIf(isThere('PostgreSQL'))('a plan store in PostgreSQL', () => {
   }, 30_000)
 })
 
-describe('a plan store in S3', () => {
+// By hand another server may stand in the bucket's place, and its faults cannot be made.
+describe.skipIf(process.env['QUORATE_TEST_S3'])('a plan store in S3', () => {
   test('a write whose answer is lost is done once, and its writer knows that it is its own', async () => {
     const store = await places.begin('S3')
     const folder = await store.machine()

@@ -57,6 +57,11 @@ describe.runIf(isThere('PostgreSQL'))('plan-store use', () => {
     const second = await quorate(['apply', 'defs', '--yes'], { env: elsewhere, cwd: folder })
     expect([second.exit, second.stderr]).toEqual([0, expect.anything()])
     expect((await quorate(['plan', 'defs', '--detailed-exitcode'], { env, cwd: folder })).exit).toBe(0)
+
+    const reset = await quorate(['reset', '--yes', '--json'], { env: elsewhere, cwd: folder })
+    expect(reset.stderr).toContain(`The plan store at ${moved.place} stays as it is`)
+    expect(JSON.parse(reset.stdout).kept).toEqual([])
+    expect((await quorate(['doctor'], { env, cwd: folder })).stdout).toContain(moved.place)
   }, 120_000)
 })
 

@@ -1,5 +1,6 @@
 import { type Dirent, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { readStorePlace } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { type FolderLock, lockFolder } from '../../service/index.ts'
 import { askBackground, pidOf } from '../background/control.ts'
@@ -18,7 +19,7 @@ const OWN = [
   /^lock\.(db(-journal)?|pid)$/,
   /^(service\/)?run\/(background|operator)\.(sock|json(\.new)?)$/,
   // The shelves of the plan store, and what its records are known by.
-  /^plans\.key(\.new)?$/,
+  /^plans\.(key|place)(\.new)?$/,
   /^plans\/[a-z-]+\/[^/]+$/,
   /^plans\.names(\.\w+)?\/[^/]+$/,
   // An organization whose processes take turns, and a slot of time.
@@ -44,6 +45,8 @@ export async function reset(input: CommandInput): Promise<ExitCode> {
   const kept = files.filter((name) => !own.includes(name))
   if (own.length > 0) {
     io.say(line`This deletes from ${dataDir}: ${summarize(own)}.\n`)
+    const shared = readStorePlace(join(dataDir, 'plans'))
+    if (shared) io.say(line`The plan store at ${shared.shown} stays as it is, for the machines that use it.\n`)
     await assertConfirmed(input, { question: 'Delete it?', otherwise: 'nothing was deleted' })
     await removeAll(dataDir, own)
   }
