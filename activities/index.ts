@@ -29,7 +29,15 @@ export { nameOfRun } from './run-ledger.ts'
 export { batchIdOf, countsOf, isRowOver } from './send-batch-ledger.ts'
 export type { RowStand, RowState, SendBatch, SendBatchCounts, SendBatchProgress } from './send-batch-model.ts'
 export { sendIdOf } from './send-ledger.ts'
-export { isSameSend, isSendOver, type SendOrder, type SendProgress, type TransactionReceipt } from './send-model.ts'
+export {
+  type FeeCeiling,
+  isSameSend,
+  isSendOver,
+  type SendOrder,
+  type SendProgress,
+  type TransactionReceipt,
+  withoutFeeCeiling,
+} from './send-model.ts'
 export { bodyTimeIn, listedFrom } from './send-times.ts'
 export { readTransactionState, sendStatusIdOf } from './sends.ts'
 export type { StorePlace } from './store-model.ts'

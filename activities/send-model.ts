@@ -1,6 +1,6 @@
 import { canonicalJson } from '../src/encoding/index.ts'
 import type { Plan } from '../src/plan/index.ts'
-import type { Json } from '../src/protocol/index.ts'
+import type { Json, JsonObject } from '../src/protocol/index.ts'
 import type { ActivityState, Failure } from './model.ts'
 
 /** The order of a send. It never changes, so that its reference means one send for ever. */
@@ -20,6 +20,15 @@ export interface SendOrder {
   readonly orderedAt: string
   /** The time in the body with which another machine has submitted what has this reference, milliseconds since the epoch. */
   readonly bodyTimeMs?: number
+  /** Where nobody said the fee: what its `maxFeePerGas` follows from. */
+  readonly feeCeiling?: FeeCeiling
+}
+
+/** Where the most that is offered for a unit of gas comes from: recent blocks by a node of one's own, or the cap of the chain. */
+export interface FeeCeiling {
+  readonly by: 'blocks' | 'cap'
+  /** Whatever the blocks say, it is never above this, in wei. */
+  readonly capWei: string
 }
 
 /** The progress of a send; its workflow's query answer and, at the end, its result. */
@@ -74,10 +83,23 @@ export interface TransactionState {
   readonly error?: Failure
 }
 
-/** Whether two orders under one reference would put the same bytes on a chain. */
+/** Whether two orders under one reference ask for the same: a fee that nobody said is whatever the reference was begun with. */
 export function isSameSend(one: SendOrder, other: SendOrder): boolean {
   const sent = ({ type, parameters }: SendOrder) => canonicalJson({ type, parameters })
-  return sent(one) === sent(other)
+  if (sent(one) === sent(other)) return true
+  return isFeeUnsaid(one) && isFeeUnsaid(other) && sent(withoutFeeCeiling(one)) === sent(withoutFeeCeiling(other))
+}
+
+/** An order as it was asked for: without the ceiling that it was given. */
+export function withoutFeeCeiling(order: SendOrder): SendOrder {
+  if (order.feeCeiling === undefined) return order
+  const { feeCeiling: _, parameters, ...rest } = order
+  const { maxFeePerGas: __, ...asked } = parameters as JsonObject
+  return { ...rest, parameters: asked }
+}
+
+function isFeeUnsaid({ feeCeiling, parameters }: SendOrder): boolean {
+  return feeCeiling !== undefined || (parameters as JsonObject)['maxFeePerGas'] === undefined
 }
 
 /** Whether nothing more will come of a send by itself. */

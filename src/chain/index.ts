@@ -19,6 +19,15 @@ export { addressSpellings } from './address-spellings.ts'
 export { chainName, normalizeCaip2 } from './caip2.ts'
 export { type Curve, type CurveRow, curveByName, curves, isCurve } from './curves.ts'
 export { ChainError, UnsupportedTransaction } from './error.ts'
+export { feeCapOf } from './fee-caps.ts'
+export {
+  FEE_HISTORY_CALL,
+  type FeeHistory,
+  feeCeilingOf,
+  mostOfUsual,
+  type UsualFees,
+  usualFeesOf,
+} from './fee-ceiling.ts'
 export {
   createMnemonic,
   type MnemonicLanguage,

@@ -103,6 +103,17 @@ export function readChains(options: Readonly<Record<string, unknown>>, environme
   return chains
 }
 
+/** The first node of each chain. Throws `cli/usage`. */
+export function readNodes(environment: Environment): Readonly<Record<string, string>> {
+  return Object.fromEntries(read(ROWS.chain, {}, environment).map(({ caip2, value }) => [caip2, value.split(',')[0]!]))
+}
+
+/** The caps of fees, in wei, of chains with and without nodes. Throws `cli/usage`. */
+export function readFeeCaps(environment: Environment): Readonly<Record<string, bigint>> {
+  const wei = (gwei: string) => parseDecimal(gwei, GWEI_PLACES)!
+  return Object.fromEntries(read(ROWS.feeCap, {}, environment).map(({ caip2, value }) => [caip2, wei(value)]))
+}
+
 /** The digits between gwei and wei. */
 const GWEI_PLACES = 9
 

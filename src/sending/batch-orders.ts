@@ -28,10 +28,8 @@ export async function makeOrders(
   const ordered: OrderedRow[] = []
   for (const row of file.rows) {
     try {
-      const order = makeOrder(
-        makeRequest((name) => row.cells.get(name)?.text),
-        known,
-      )
+      const request = makeRequest((name) => row.cells.get(name)?.text)
+      const order = await known.withFeeCeiling(makeOrder(request, known))
       ordered.push({ row, order, ...meaningOf(order, known) })
     } catch (error) {
       if (!(error instanceof QuorateError)) throw error

@@ -14,14 +14,14 @@ import type { Directory } from './order.ts'
 import { usage } from './usage.ts'
 
 export function describeSend(
-  order: Pick<SendOrder, 'type' | 'parameters' | 'to'>,
+  order: Pick<SendOrder, 'type' | 'parameters' | 'to' | 'feeCeiling'>,
   { directory, interfaces }: { readonly directory: Directory; readonly interfaces: World['interfaces'] },
 ): SendDescription {
   if (order.type === 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2') return describeSolanaPayment(order, directory)
-  const { type, parameters, to: meant } = order
+  const { type, parameters, to: meant, feeCeiling } = order
   const intent = parameters as JsonObject & SendIntent
   const { to = '', value = '0', data, caip2 } = intent
-  const fee = describeFee(intent)
+  const fee = { ...describeFee(intent), ...(feeCeiling === undefined ? {} : { by: feeCeiling.by }) }
   const named = (address: string) => nameAddress(address, meant, directory)
   const ether = { text: printAmount(BigInt(value), 'eip155'), atomic: value, atomicUnit: 'wei' }
   if (data === undefined) return { receiver: named(to), amount: ether, fee }

@@ -1,3 +1,4 @@
+import type { FeeCeiling } from '../../activities/index.ts'
 import { isSameAddress, namespaceOfAddress } from '../chain/index.ts'
 import { OWN_WALLET } from '../definitions/index.ts'
 import type { JsonObject } from '../protocol/index.ts'
@@ -27,6 +28,8 @@ interface GasFee {
   readonly maxFeePerGas?: string
   readonly gasLimit?: string
   readonly atMostWei?: string
+  /** Where nobody said the price: what it follows from. */
+  readonly by?: FeeCeiling['by']
 }
 
 /** All of what is offered is paid. */

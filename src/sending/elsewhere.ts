@@ -26,6 +26,7 @@ import {
   type JsonObject,
   type Wire,
 } from '../protocol/index.ts'
+import { isWithinCap } from './fee-ceiling.ts'
 
 /** An activity that decides about an order, and that the ledger does not know. */
 export interface SentElsewhere {
@@ -82,7 +83,7 @@ export async function findElsewhere(
     const payment = paymentOf({ type: activity.type, parameters })
     const equal = payment === undefined ? [] : (equals.get(payment) ?? [])
     for (const order of orders) {
-      const bodyTimeMs = equal.includes(order) ? bodyTimeIn(order, activity) : undefined
+      const bodyTimeMs = equal.includes(order) ? bodyTimeIn(withFeeOf(order, parameters), activity) : undefined
       const kind = bodyTimeMs !== undefined ? 'same' : isUnder(order, activity) ? 'other' : undefined
       if (kind === undefined) continue
       const by: SentElsewhere = { ...facts, kind, ...(bodyTimeMs === undefined ? {} : { bodyTimeMs }) }
@@ -141,6 +142,7 @@ interface Asking {
   readonly pause: (ms: number) => Promise<unknown>
 }
 
+/** The sends of an organization, newest first, back to a time. */
 async function readSince(client: QueryClient, oldestMs: number): Promise<readonly Wire.Activity[]> {
   const read: Wire.Activity[] = []
   for await (const activity of readActivities(client, { types: TYPES, statuses: STATUSES })) {
@@ -179,9 +181,18 @@ export async function assertNotElsewhere(
   const equal = refused('equal')
   if (equal.length > 0) throw sentElsewhere(equal)
   return orders.map((order) => {
-    const bodyTimeMs = found.get(order)?.bodyTimeMs
-    return bodyTimeMs === undefined ? order : { ...order, bodyTimeMs }
+    const { bodyTimeMs, parameters } = found.get(order) ?? {}
+    return bodyTimeMs === undefined ? order : { ...withFeeOf(order, parameters!), bodyTimeMs }
   })
+}
+
+/** Where nobody said the fee, what another machine has offered is joined, unless that is above the cap of this one. */
+function withFeeOf(order: SendOrder, sent: Json): SendOrder {
+  if (!isJsonObject(sent) || !isWithinCap(order, sent)) return order
+  const { maxFeePerGas } = sent
+  const { maxFeePerGas: _, ...asked } = order.parameters as JsonObject
+  const parameters = inOrder({ ...asked, ...(maxFeePerGas == null ? {} : { maxFeePerGas }) })
+  return { ...order, parameters: parameters as SendOrder['parameters'] }
 }
 
 /** As many as a reader compares at once. */

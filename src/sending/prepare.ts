@@ -6,6 +6,7 @@ import { type World, worldOfActual } from '../scenarios/index.ts'
 import { checkChain } from './check-chain.ts'
 import { checkToken } from './check-token.ts'
 import { describeSend } from './describe.ts'
+import { createFeeCeilings, type FeeSettings, type WithFeeCeiling } from './fee-ceiling.ts'
 import { forecastSend } from './forecast.ts'
 import { createPartyCheck } from './look-alikes.ts'
 import type { SendMeaning } from './meaning.ts'
@@ -24,6 +25,7 @@ export interface Known {
   readonly actual: Actual
   readonly world: World
   readonly partyCheck: ReturnType<typeof createPartyCheck>
+  readonly withFeeCeiling: WithFeeCeiling
 }
 
 /**
@@ -37,11 +39,13 @@ export async function readKnown(
     parties,
     receivers,
     ledger,
+    fees,
   }: {
     readonly names: SendNames
     readonly parties: readonly string[]
     readonly receivers: readonly string[]
     readonly ledger: ReturnType<typeof ledgerOf>['sends']
+    readonly fees: FeeSettings
   },
 ): Promise<Known> {
   const client = reader(place)
@@ -57,6 +61,7 @@ export async function readKnown(
     actual,
     world: worldOfActual(actual, place.now()),
     partyCheck: createPartyCheck(directory),
+    withFeeCeiling: createFeeCeilings(fees, ledger),
   }
 }
 
@@ -82,7 +87,7 @@ export async function prepareSend(
   { make, ...given }: Parameters<typeof readKnown>[1] & { readonly make: (known: Known) => SendOrder },
 ): Promise<SendMeaning & { readonly order: SendOrder }> {
   const known = await readKnown(place, given)
-  const order = make(known)
+  const order = await known.withFeeCeiling(make(known))
   await checkChain(reader(place), chainOf(order))
   const meaning = meaningOf(order, known)
   await checkTokens(place, [meaning], known)

@@ -57,8 +57,8 @@ export function makeReplacement(
     kind === 'replace'
       ? { from, caip2, ...call, ...offer, gasLimit: signed.gas.toString() }
       : { from, caip2, to: from, value: '0', ...offer, gasLimit: TRANSFER_GAS }
-  // It is under another reference, whose body has another time.
-  const { bodyTimeMs: _, ...rest } = old
+  // It is under another reference, whose body has another time, and its fee is said.
+  const { bodyTimeMs: _, feeCeiling: __, ...rest } = old
   return {
     ...rest,
     reference: replacementReference(old.reference, { kind, maxFee }),

@@ -32,14 +32,22 @@ assets:
   const send = (
     more: readonly string[] = [],
     given: Readonly<Record<string, string | undefined>> = {},
-    { defs = 'defs', keyFile }: { readonly defs?: string; readonly keyFile?: string } = {},
+    {
+      defs = 'defs',
+      keyFile,
+      environment = {},
+    }: {
+      readonly defs?: string
+      readonly keyFile?: string
+      readonly environment?: Readonly<Record<string, string>>
+    } = {},
   ) => {
     const usual = { from: wallet.walletName, to: 'payroll', amount: '1.5eth', chain: SEPOLIA, ref: 'INV-42' }
     const flags = Object.entries({ ...usual, ...given }).flatMap(([name, value]) =>
       value === undefined ? [] : [`--${name}`, value],
     )
     const whose = keyFile === undefined ? [] : ['--key-file', keyFile]
-    return quorate(['send', defs, ...flags, ...whose, ...more], { env, cwd: folder })
+    return quorate(['send', defs, ...flags, ...whose, ...more], { env: { ...env, ...environment }, cwd: folder })
   }
   const paid = async () => BigInt(await anvil.rpc<string>('eth_getBalance', PAYROLL, 'latest'))
   return { anvil, token, service, folder, env, send, paid, walletName: wallet.walletName, address }

@@ -28,7 +28,7 @@ test('send: a dry run says who is paid, how much in both units, and what will co
       `  to         payroll (${PAYROLL})`,
       '  amount     1.5 eth, 1500000000000000000 wei',
       `  chain      ${SEPOLIA}`,
-      '  fee        the service chooses; --max-fee and --gas bound it',
+      '  fee        at most 500 gwei a unit of gas (the cap of the chain; --max-fee sets another); the service chooses how many units, --gas bounds them',
       '  forecast   allow: the root quorum has approved, and policies are not asked',
       '',
     ].join('\n'),
@@ -98,6 +98,36 @@ test('send: where nobody is asked and nothing says yes, it is not sent', async (
   const { exit, stderr } = await day.send([], { ref: 'unasked' })
   expect([exit, stderr]).toEqual([1, expect.stringContaining('it was not sent')])
   expect(await countActivities(day.service)).toBe(before)
+})
+
+test('send: the fee has a ceiling by default, by the cap or by recent blocks; it is what is signed, and the reference keeps it', {
+  timeout: 120_000,
+}, async () => {
+  const given = { ref: 'CEILING', amount: '3gwei' }
+  const caps = { QUORATE_FEE_CAPS: `${SEPOLIA}=40` }
+  const blocks = { QUORATE_CHAINS: `${SEPOLIA}=${day.anvil.url}` }
+  const priceOf = async (environment: Readonly<Record<string, string>>) => {
+    const { exit, stdout } = await day.send(['--dry-run'], given, { environment })
+    expect(exit).toBe(0)
+    return /^ {2}fee +at most (.*) gwei a unit of gas \((.*); --max-fee/m.exec(stdout)?.slice(1)
+  }
+  expect(await priceOf({})).toEqual(['500', 'the cap of the chain'])
+  expect(await priceOf(caps)).toEqual(['40', 'the cap of the chain'])
+  const [ceiling, by] = (await priceOf(blocks))!
+  expect(by).toBe('by what recent blocks took')
+  expect(Number(ceiling)).toBeLessThan(40)
+  expect(await priceOf({ ...blocks, QUORATE_FEE_CAPS: `${SEPOLIA}=2` })).toEqual(['2', 'by what recent blocks took'])
+
+  const { stdout } = await day.send(['--yes', '--json'], given, { environment: caps })
+  const { progress } = JSON.parse(stdout) as { progress: { transactionHash: string } }
+  const signed = await day.anvil.rpc<{ maxFeePerGas: string }>('eth_getTransactionByHash', progress.transactionHash)
+  expect(BigInt(signed.maxFeePerGas)).toBe(40_000_000_000n)
+  // Asked again with another ceiling in mind, it is the send that was begun.
+  expect(await priceOf(blocks)).toEqual(['40', 'the cap of the chain'])
+  const again = await day.send(['--yes'], given, { environment: blocks })
+  expect([again.exit, again.stderr]).toEqual([0, expect.stringContaining(progress.transactionHash)])
+  const said = await day.send(['--yes'], { ...given, 'max-fee': '60gwei' })
+  expect([said.exit, said.stderr]).toEqual([4, expect.stringContaining('`CEILING` stands for another send')])
 })
 
 test('send: a token is paid in its own units; the dry run reads receiver and amount from the call that will be signed', {

@@ -139,6 +139,24 @@ describe('a reference is the organization’s, not a folder’s', () => {
     expect((await machine().send(next, [first.activityId!])).activityId).not.toBe(first.activityId)
   })
 
+  test('a fee that nobody said is the one that another folder has offered, up to the cap of this one', async () => {
+    const { address } = day
+    const offering = (maxFeePerGas: string | undefined, capWei: string, value: string): Partial<SendOrder> => ({
+      parameters: { from: address, caip2: SEPOLIA, to: PAYROLL, value, ...(maxFeePerGas ? { maxFeePerGas } : {}) },
+      feeCeiling: { by: 'cap', capWei },
+    })
+    const first = await machine().send(orderOf('OFFERED', offering('40000000000', '40000000000', '56')))
+    const more = offering('500000000000', '500000000000', '56')
+    expect((await machine().send(orderOf('OFFERED', more))).activityId).toBe(first.activityId)
+    await expect(
+      machine().send(orderOf('OFFERED', offering('30000000000', '30000000000', '56'))),
+    ).rejects.toMatchObject({ code: 'cli/reference-taken', facts: { submitted: 'nothing' } })
+    // From before sends had a ceiling.
+    const bare = await machine().send(orderOf('BARE', {}, '57'))
+    const now = offering('40000000000', '40000000000', '57')
+    expect((await machine().send(orderOf('BARE', now))).activityId).toBe(bare.activityId)
+  })
+
   test('another amount under a reference that another folder used is refused', async () => {
     const first = await machine().send(orderOf('USED', {}, '54'))
     await expect(machine().send(orderOf('USED', {}, '55'))).rejects.toMatchObject({

@@ -5,8 +5,9 @@
 import { join } from 'node:path'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { ensurePrivateFolder, readPrivate, writePrivate } from '../../local/index.ts'
+import type { FeeSettings } from '../../sending/index.ts'
 import type { ChainsSettings } from '../../service/index.ts'
-import { CHAIN_VARIABLES, readChains } from '../chains.ts'
+import { CHAIN_VARIABLES, readChains, readFeeCaps, readNodes } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 
 type Environment = CommandInput['environment']
@@ -29,6 +30,15 @@ export function keepChains(dataDir: string, environment: Environment): ChainsSet
 /** The same for a command that only looks: it keeps nothing. */
 export function readKeptChains(dataDir: string, environment: Environment): ChainsSettings {
   return readChains({}, withKept(dataDir, chainsOf(environment)))
+}
+
+/** What a send is to know of fees: also for chains of which no node is known here. Throws `cli/usage`. */
+export function readFeeSettings({
+  settings: { dataDir },
+  environment,
+}: Pick<CommandInput, 'settings' | 'environment'>): FeeSettings {
+  const said = withKept(dataDir, chainsOf(environment))
+  return { nodes: readNodes(said), caps: readFeeCaps(said) }
 }
 
 function withKept(dataDir: string, said: Environment): Environment {

@@ -14,7 +14,7 @@ import {
   usage,
 } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
-import { readKeptChains } from '../background/kept-chains.ts'
+import { readFeeSettings, readKeptChains } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
 import { begin, carryOut } from '../sending/carry-out.ts'
 import { readNames } from '../sending/names.ts'
@@ -55,7 +55,8 @@ async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<Exi
   if (signed.isMined) throw notReplaceable(reference, 'it is in a block')
   const { from } = old.parameters as { readonly from: string }
   const make = ({ now }: { readonly now: number }) => makeReplacement(old, { kind, maxFee, signed, now })
-  return carryOut(input, place, await prepareSend(place, { names, parties: [from], receivers: [], ledger, make }))
+  const given = { names, parties: [from], receivers: [], ledger, fees: readFeeSettings(input) }
+  return carryOut(input, place, await prepareSend(place, { ...given, make }))
 }
 
 /** On Solana nothing numbers the transactions of an account, so that none could take another's place. */

@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { assertNone, ledgerOf, makeOrder, makeRequest, memberOf, partiesOf, prepareSend } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
+import { readFeeSettings } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
 import { sendBatch } from '../sending/batch.ts'
 import { carryOut } from '../sending/carry-out.ts'
@@ -20,6 +21,6 @@ export async function send(input: CommandInput): Promise<ExitCode> {
   const request = makeRequest((name) => options[memberOf(name)])
   const make = (known: Parameters<typeof makeOrder>[1]) => makeOrder(request, known)
   const { sends: ledger } = ledgerOf(settings.dataDir)
-  const given = { names, parties: partiesOf(request), receivers: [request.to], ledger }
+  const given = { names, parties: partiesOf(request), receivers: [request.to], ledger, fees: readFeeSettings(input) }
   return carryOut(input, place, await prepareSend(place, { ...given, make }))
 }

@@ -1,6 +1,12 @@
 /** `quorate send --batch`: read a file, say all that is wrong with it or what it means, ask, begin, follow, report. */
 import { basename } from 'node:path'
-import { batchIdOf, type SendBatch, type SendBatchProgress, sendIdOf } from '../../../activities/index.ts'
+import {
+  batchIdOf,
+  type SendBatch,
+  type SendBatchProgress,
+  sendIdOf,
+  withoutFeeCeiling,
+} from '../../../activities/index.ts'
 import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '../../diagnostics/index.ts'
 import { type Place, reader } from '../../operations/index.ts'
 import {
@@ -29,6 +35,7 @@ import {
   withFunds,
 } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
+import { readFeeSettings } from '../background/kept-chains.ts'
 import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
@@ -114,7 +121,7 @@ function assertAlone(options: CommandInput['options']): void {
 }
 
 async function prepare(
-  { settings }: CommandInput,
+  input: CommandInput,
   place: Place,
   {
     file,
@@ -131,15 +138,17 @@ async function prepare(
   const named = (row: FileRow, name: SendField) => row.cells.get(name)?.text ?? ''
   const receivers = file.rows.map((row) => named(row, 'to'))
   const parties = file.rows.flatMap((row, index) => partiesOf({ from: named(row, 'from'), to: receivers[index]! }))
-  const { sends: ledger, batches } = ledgerOf(settings.dataDir)
-  const known = await readKnown(place, { names, parties: [...new Set(parties)], receivers, ledger })
+  const { sends: ledger, batches } = ledgerOf(input.settings.dataDir)
+  const asked = { names, parties: [...new Set(parties)], receivers, ledger, fees: readFeeSettings(input) }
+  const known = await readKnown(place, asked)
   const client = reader(place)
   const { rows, diagnostics } = await makeOrders(file, { known, client, ledger })
   if (hasErrors(diagnostics)) return { diagnostics }
   await checkTokens(place, rows, known)
   const { organization, now } = known
   const orders = rows.map(({ order }) => order)
-  const batchId = batchIdOf(organization.id, orders)
+  // Of what the user wrote: what recent blocks took makes no other batch of the same file.
+  const batchId = batchIdOf(organization.id, orders.map(withoutFeeCeiling))
   const batch = { batchId, organization, file: basename(path), orderedAt: new Date(now).toISOString() }
   const stands = await batches.survey({ ...batch, rows: orders.map((order) => ({ line: 0, order })) })
   const standing = rows.map((row, index) => ({ ...row, state: stands[index]!.state }))

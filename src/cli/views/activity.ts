@@ -116,10 +116,27 @@ function describeSends({ intent }: Wire.Activity, actual: Actual): Pick<Activity
     sends: transactions.map((parameters) =>
       describeSend(
         { type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', parameters, to: '' },
-        { directory: { addressBook: {}, assets: {}, wallets: [], privateKeys: [] }, interfaces },
+        { directory: { addressBook: {}, assets: {}, wallets: walletsOf(actual), privateKeys: [] }, interfaces },
       ),
     ),
   }
+}
+
+/** The organization's own wallets: a payment to one of them is told by its name. */
+function walletsOf({ resources }: Actual): Parameters<typeof describeSend>[1]['directory']['wallets'] {
+  const accounts = resources.flatMap(({ kind, parent, name, known }) =>
+    kind === 'walletAccount' && known?.address !== undefined ? [{ parent, name, address: known.address }] : [],
+  )
+  return resources.flatMap(({ kind, id, name, address }) =>
+    kind === 'wallet'
+      ? [
+          {
+            wallet: { walletId: id ?? '', walletName: name, imported: false, exported: false },
+            accounts: accounts.filter(({ parent }) => parent === address),
+          },
+        ]
+      : [],
+  )
 }
 
 /** Renders what an approver reads before voting. */

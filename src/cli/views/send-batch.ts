@@ -16,7 +16,8 @@ import { type Io, type Style, writeJsonLine } from '../io.ts'
 import { overLine, view } from '../screen.ts'
 import { EVENTS_VERSION } from './events.ts'
 import { forecastLine } from './explanation.ts'
-import { COLOURS, named, toSendJson } from './send.ts'
+import { COLOURS, toSendJson } from './send.ts'
+import { named } from './send-words.ts'
 
 /** A file whose rows can all be sent. */
 export interface PreparedSendBatch extends Omit<SendBatch, 'rows'> {

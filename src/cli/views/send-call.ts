@@ -4,13 +4,15 @@ import type { Json } from '../../protocol/index.ts'
 import type { SendDescription } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
+import { feeForApprover, named } from './send-words.ts'
 
 /** The effect of a send, shown to an approver beside its parameters. */
-export function sendRows({ receiver, amount, call }: SendDescription, style: Style): readonly string[][] {
+export function sendRows({ receiver, amount, call, fee }: SendDescription, style: Style): readonly string[][] {
   const pays = call === undefined || amount.atomic !== '0'
   return [
-    ...(pays ? [['pays', `${amount.text} to ${receiver.address}`]] : []),
-    ...(call === undefined ? [] : [['calls', `${renderCall(call, style)} of ${receiver.address}`]]),
+    ...(pays ? [['pays', `${amount.text} to ${named(receiver)}`]] : []),
+    ...(call === undefined ? [] : [['calls', `${renderCall(call, style)} of ${named(receiver)}`]]),
+    ['fee', feeForApprover(fee)],
   ]
 }
 

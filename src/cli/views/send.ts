@@ -2,11 +2,9 @@
 import type { SendOrder, SendProgress, TransactionReceipt } from '../../../activities/index.ts'
 import { chainName, namespaceOf } from '../../chain/index.ts'
 import { type ExitCode, printable } from '../../diagnostics/index.ts'
-import { printDecimal } from '../../encoding/index.ts'
 import { shortCode } from '../../plan/index.ts'
 import {
   chainOf,
-  type LamportFee,
   printAmount,
   type ReplacedBy,
   SEND_STATES,
@@ -21,6 +19,7 @@ import { view } from '../screen.ts'
 import { age } from './activity.ts'
 import { forecastLine, outcomeWords } from './explanation.ts'
 import { renderCall } from './send-call.ts'
+import { named, renderFee } from './send-words.ts'
 
 /** The colour of each state. A missing row does not compile. */
 export const COLOURS = {
@@ -74,26 +73,6 @@ export const renderOrder = view(
     return rows.map(([name, text]) => `  ${style.dim(name!.padEnd(10))} ${text}\n`).join('')
   },
 )
-
-function renderFee(fee: SendDescription['fee']): string {
-  if ('signatureLamports' in fee) return renderLamports(fee)
-  const { maxFeePerGas, gasLimit, atMostWei } = fee
-  const price = maxFeePerGas === undefined ? undefined : `${printDecimal(BigInt(maxFeePerGas), 9)} gwei a unit of gas`
-  if (atMostWei !== undefined) return `at most ${printDecimal(BigInt(atMostWei), 18)} eth: ${price}, ${gasLimit} units`
-  if (price !== undefined) return `at most ${price}; the service chooses how many units, --gas bounds them`
-  if (gasLimit !== undefined)
-    return `at most ${gasLimit} units of gas; the service chooses the price, --max-fee bounds it`
-  return 'the service chooses; --max-fee and --gas bound it'
-}
-
-/** What is offered to be preferred is paid in any case: it is no mere bound. */
-function renderLamports({ signatureLamports, atMostLamports }: LamportFee): string {
-  if (atMostLamports === undefined) return 'the service chooses; --max-fee bounds it'
-  const [own, most] = [BigInt(signatureLamports), BigInt(atMostLamports)]
-  if (most === own) return `${printAmount(own, 'solana')} for the signature`
-  const parts = `${printAmount(own, 'solana')} for the signature, ${printAmount(most - own, 'solana')} to be preferred`
-  return `${printAmount(most, 'solana')}, all of which is paid: ${parts}`
-}
 
 /** One state in one line. */
 export const renderSend = view((progress: SendProgress, style: Style, now: number, by?: ReplacedBy): string => {
@@ -221,10 +200,4 @@ export function toSendJson({
 /** A send that waits is waited for by the next run of the same command. */
 export function exitOfSend(progress: SendProgress): ExitCode {
   return SEND_STATES[stateOf({ progress })].exit
-}
-
-/** A name with its address, or the address alone. */
-export function named({ name, address }: { readonly name?: string; readonly address: string }): string {
-  if (name === undefined || name.toLowerCase() === address.toLowerCase()) return address
-  return `${printable(name)} (${address})`
 }

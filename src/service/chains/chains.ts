@@ -1,8 +1,7 @@
-import { normalizeCaip2 } from '../../chain/index.ts'
+import { feeCapOf, normalizeCaip2 } from '../../chain/index.ts'
 import { apiError, apiErrorAt } from '../../protocol/index.ts'
 import { type ChainNode, createChainNode, GAS_STATION, type GasStation } from '../nodes/index.ts'
 import { type ChainAssets, createChainAssets } from './chain-assets.ts'
-import { feeCapOf } from './fee-caps.ts'
 import { confirmationsOf } from './finality.ts'
 
 /** How the service reaches a chain, and when it takes a transaction for included. */
@@ -29,7 +28,7 @@ export interface ChainSettings {
   readonly bumpAfterMs?: number
   /**
    * The most that the service offers for a unit of gas, in wei, whatever nodes say; who sets `maxFeePerGas` in a send bounds
-   * that send alone. For Ethereum chains. @default that of the chain (`fee-caps.ts`)
+   * that send alone. For Ethereum chains. @default that of the chain (`src/chain/fee-caps.ts`)
    */
   readonly maxFeePerGas?: bigint
   /**

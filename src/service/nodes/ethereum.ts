@@ -1,5 +1,11 @@
 /** The questions to an Ethereum node, in numbers; blocks are `latest`, `pending` or numbers. */
-import type { Authorization } from '../../chain/index.ts'
+import {
+  type Authorization,
+  FEE_HISTORY_CALL,
+  type FeeHistory,
+  type UsualFees,
+  usualFeesOf,
+} from '../../chain/index.ts'
 import { isHex } from '../../encoding/index.ts'
 import {
   type EthereumBlock,
@@ -34,13 +40,6 @@ export interface MarketFees {
   readonly tip: bigint
 }
 
-/** So many blocks are looked back upon; one that is odd among them moves no median. */
-const FEE_BLOCKS = 20n
-
-function median(values: readonly bigint[]): bigint {
-  return values.toSorted((one, other) => (one < other ? -1 : 1))[Math.floor(values.length / 2)] ?? 0n
-}
-
 /** A call as the caller asked for it; `to` is empty for a contract's creation. */
 export interface EthereumCall {
   readonly from: string
@@ -60,11 +59,6 @@ export interface Receipt extends Pick<RpcReceipt, 'blockHash' | 'from' | 'to' | 
   readonly succeeded: boolean
   /** The fee that the sender has paid, in wei. */
   readonly cost: bigint
-}
-
-interface RpcFeeHistory {
-  readonly baseFeePerGas?: readonly string[]
-  readonly reward?: readonly (readonly string[])[] | null
 }
 
 interface RpcReceipt {
@@ -128,16 +122,14 @@ export function createEthereumNode(node: ChainNode) {
       return { baseFee: head.baseFee, tip: await quantity('eth_maxPriorityFeePerGas') }
     },
     /** What the blocks of late took: the medians of their base fees and tips. Nothing where the node does not keep it. */
-    async usualFees(): Promise<MarketFees | undefined> {
-      const asked = [hexQuantity(FEE_BLOCKS), 'latest', [50]]
-      const history = await node.request<RpcFeeHistory | null>('eth_feeHistory', asked).catch((error: unknown) => {
-        if (error instanceof NodeRefusal) return null
-        throw error
-      })
-      // The last base fee is that of the block to come.
-      const baseFees = (history?.baseFeePerGas ?? []).slice(0, -1).map(BigInt)
-      const tips = (history?.reward ?? []).map(([tip]) => BigInt(tip ?? '0x0'))
-      return baseFees.length === 0 ? undefined : { baseFee: median(baseFees), tip: median(tips) }
+    async usualFees(): Promise<UsualFees | undefined> {
+      const history = await node
+        .request<FeeHistory | null>('eth_feeHistory', FEE_HISTORY_CALL)
+        .catch((error: unknown) => {
+          if (error instanceof NodeRefusal) return null
+          throw error
+        })
+      return usualFeesOf(history)
     },
     /** Hands a signed transaction over; the node's refusal is thrown. */
     sendRaw: (signed: string) => node.request<string>('eth_sendRawTransaction', [signed]),

@@ -1,5 +1,5 @@
 /**
- * The most that the service offers for a unit of gas, by chain, in gwei. The service's own choice: some ten times what these
+ * The most that is offered for a unit of gas, by chain, in gwei, where nobody says another cap. An own choice: some ten times what these
  * chains have asked in their busiest hours, so that a payment gets through, and a node that names an absurd price costs a
  * payment of 21,000 units cents and not ether.
  */
