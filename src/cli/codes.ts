@@ -49,6 +49,12 @@ export const cliCodes = {
     solve: 'ask who requested it, and reject it; `quorate approve --despite-mismatch` approves it all the same',
     exit: EXIT.refused,
   },
+  'cli/not-as-in-file': {
+    summary:
+      'a row of the batch is not what waits for approval under its reference, or may be taken for something else',
+    solve: 'ask who sent it, and reject it; nothing was voted',
+    exit: EXIT.refused,
+  },
   'cli/other-user': {
     summary: 'the plan was made for another user than the one whose key is in use',
     solve: 'apply it with a key of the user that the plan names, or plan again with this key',

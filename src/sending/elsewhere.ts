@@ -45,7 +45,7 @@ export interface SentElsewhere {
 }
 
 /** How far back activities are looked through. */
-const LOOK_BACK_MS = 90 * 24 * 60 * 60 * 1000
+export const LOOK_BACK_MS = 90 * 24 * 60 * 60 * 1000
 
 const TYPES = [
   'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
@@ -143,7 +143,7 @@ interface Asking {
 }
 
 /** The sends of an organization, newest first, back to a time. */
-async function readSince(client: QueryClient, oldestMs: number): Promise<readonly Wire.Activity[]> {
+export async function readSince(client: QueryClient, oldestMs: number): Promise<readonly Wire.Activity[]> {
   const read: Wire.Activity[] = []
   for await (const activity of readActivities(client, { types: TYPES, statuses: STATUSES })) {
     if (toUnixMs(activity.createdAt) < oldestMs) break
@@ -187,7 +187,7 @@ export async function assertNotElsewhere(
 }
 
 /** Where nobody said the fee, what another machine has offered is joined, unless that is above the cap of this one. */
-function withFeeOf(order: SendOrder, sent: Json): SendOrder {
+export function withFeeOf(order: SendOrder, sent: Json): SendOrder {
   if (!isJsonObject(sent) || !isWithinCap(order, sent)) return order
   const { maxFeePerGas } = sent
   const { maxFeePerGas: _, ...asked } = order.parameters as JsonObject
@@ -222,7 +222,7 @@ function sentElsewhere(equal: readonly { readonly order: SendOrder; readonly by:
 }
 
 /** Whether an activity that asks for something else was submitted under the reference of an order. */
-function isUnder(order: SendOrder, activity: Wire.Activity): boolean {
+export function isUnder(order: SendOrder, activity: Wire.Activity): boolean {
   const { type } = activity
   if (type !== order.type) return false
   return bodyTimeIn({ ...order, parameters: inOrder(parametersOf(activity)) }, activity) !== undefined
@@ -248,7 +248,7 @@ function inOrder(value: Json): Json {
   return Object.fromEntries(MEMBERS.flatMap((name) => (value[name] == null ? [] : [[name, value[name]]])))
 }
 
-function parametersOf({ type, intent }: Wire.Activity): Json {
+export function parametersOf({ type, intent }: Wire.Activity): Json {
   const key = findActivity(type)?.row.intentKey
   const member = key !== undefined && isJsonObject(intent) ? (intent as JsonObject)[key] : undefined
   return member ?? {}

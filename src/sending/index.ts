@@ -4,6 +4,7 @@
  */
 export { alikeWords, assertNotAlike, findAlikeReferences } from './alike-references.ts'
 export { printAmount } from './amount.ts'
+export { type AskedRow, findAskedRows, lookAlikesIn } from './batch-approval.ts'
 export { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'
 export { makeOrders, type OrderedRow } from './batch-orders.ts'
 export { findBatch, readBatchReport } from './batch-reading.ts'

@@ -54,9 +54,12 @@ describe('help', () => {
   })
 
   test('an argument that is missing is named', async () => {
-    const { stderr, exit } = await quorate(['approve'])
+    const { stderr, exit } = await quorate(['reject'])
     expect(stderr).toContain("missing required argument 'activity'")
     expect(exit).toBe(1)
+    const approving = await quorate(['approve'])
+    expect(approving.stderr).toContain('expected an activity, or --batch FILE')
+    expect(approving.exit).toBe(1)
   })
 
   test.for([['plam'], ['approve'], ['plan', '--wrong'], ['reset', 'everything']])(

@@ -230,7 +230,9 @@ describe('send --batch: a file is sent row by row', () => {
     expect(await countActivities(service)).toBe(before + 6)
   })
 
-  test('it waits for approvals: the same file goes on after them', { timeout: 120_000 }, async () => {
+  test('it waits for approvals, which an approver gives by the same file; then it goes on', {
+    timeout: 120_000,
+  }, async () => {
     const bob = await createTestUser(day.service, 'bob')
     await complete(day.service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', {
       threshold: 2,
@@ -239,10 +241,62 @@ describe('send --batch: a file is sent row by row', () => {
     const csv = day.rows('WAIT', ['1wei', '2wei'])
     const waiting = await day.batch(csv, ['--yes'])
     expect([waiting.exit, waiting.stdout]).toEqual([3, expect.stringContaining('2 rows: 2 waiting;')])
-    const { activities } = await day.service.root.query('list_activities', {
-      filterByStatus: ['ACTIVITY_STATUS_CONSENSUS_NEEDED'],
+    // The approver has a machine and a copy of the file of their own.
+    const folder = writeFiles(join(day.folder, 'bob'), {
+      'defs/acme.yaml': day.file('defs/acme.yaml'),
+      'march.csv': csv,
+      'edited.csv': csv.replace('payroll,2wei', 'payroll,3wei'),
+      'more.csv': day.rows('WAIT', ['1wei', '2wei', '5wei']),
     })
-    for (const { fingerprint } of activities) await bob.client.approve(fingerprint)
+    const env = environmentOf(day.service, folder, bob.client.privateKey)
+    const approve = (
+      file: string,
+      more: readonly string[] = ['--yes'],
+      withEnv: Readonly<Record<string, string>> = {},
+    ) =>
+      quorate(['approve', '--batch', file, '--definitions', 'defs', ...more], {
+        env: { ...env, ...withEnv },
+        cwd: folder,
+      })
+    const votes = async () => {
+      const { activities } = await day.service.root.query('list_activities', {
+        filterByStatus: ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_COMPLETED'],
+        filterByType: ['ACTIVITY_TYPE_ETH_SEND_TRANSACTION'],
+      })
+      return activities.flatMap(({ votes }) => votes.filter(({ userId }) => userId === bob.userId)).length
+    }
+    const edited = await approve('edited.csv')
+    expect([edited.exit, edited.stderr]).toEqual([4, expect.stringContaining('1 of 2 rows are not what waits')])
+    expect(edited.stderr).toContain('WAIT-1: value is 2, and the row says 3')
+    const dear = await approve('march.csv', ['--yes'], { QUORATE_FEE_CAPS: `${SEPOLIA}=40` })
+    expect([dear.exit, dear.stderr]).toEqual([
+      4,
+      expect.stringContaining('maxFeePerGas is 500000000000, and the row says 40000000000'),
+    ])
+    const unasked = await approve('march.csv', [])
+    expect([unasked.exit, unasked.stderr]).toEqual([1, expect.stringContaining('nothing was voted')])
+    expect(await votes()).toBe(0)
+    const row = (line: number, wei: number) =>
+      new RegExp(
+        `^ {2}line ${line} {4}[0-9a-f]{4}-[0-9a-f]{4} {2}WAIT-${line - 2} {2}\\S+ eth, ${wei} wei {2}${day.from} to payroll \\(${PAYROLL}\\) on ${SEPOLIA} {2}fee at most 500 gwei a unit of gas$`,
+        'm',
+      )
+    expect(unasked.stdout).toMatch(row(2, 1))
+    expect(unasked.stdout).toMatch(row(3, 2))
+
+    const more = await approve('more.csv')
+    expect([more.exit, more.stdout]).toEqual([6, expect.stringMatching(/^3 rows: 2 approved, 1 absent$/m)])
+    expect(await votes()).toBe(2)
+    const again = await approve('march.csv', ['--yes', '--json'])
+    const { rows } = JSON.parse(again.stdout) as { rows: readonly { outcome: string; reference: string }[] }
+    expect([again.exit, rows.map(({ reference, outcome }) => [reference, outcome])]).toEqual([
+      0,
+      [
+        ['WAIT-0', 'ended'],
+        ['WAIT-1', 'ended'],
+      ],
+    ])
+    expect(await votes()).toBe(2)
     const done = await day.batch(csv, ['--yes', '--json'])
     expect([done.exit, JSON.parse(done.stdout).counts]).toEqual([0, { included: 2 }])
   })

@@ -605,7 +605,7 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'approve',
     summary: 'vote for waiting activities with the key in use, after showing what they do',
-    args: '<activity...>',
+    args: '[activity...]',
     argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show; several at once' },
     options: [
       { flags: '--yes', meaning: 'do not ask for confirmation' },
@@ -613,7 +613,17 @@ export const commands: readonly CommandRow[] = [
       comparedPlans,
       {
         flags: '--despite-mismatch',
-        meaning: 'approve what asks for something else than the plan that it belongs to',
+        meaning:
+          'approve what asks for something else than the plan that it belongs to; of a batch, what may be taken for something else',
+      },
+      {
+        flags: '--batch <file>',
+        meaning: 'CSV of sends, as `quorate send --batch` reads it: approve what waits for its rows',
+      },
+      {
+        flags: '--definitions <folder>',
+        meaning:
+          'with --batch, folder whose `addressBook` and `assets` name payees and tokens (default: addresses alone)',
       },
       votePasskey,
       ...proofOptions,
@@ -621,12 +631,13 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate approve 7f3a-19c2 --key-file .quorate/keys/bob.json',
     help: {
       description:
-        'Shows what the activity itself asks for, not what anybody says about it, and then votes. Of several, all are shown and checked before the first vote, and one question stands for all. Your key decides who votes; a vote lapses after 24 hours. Of an activity that has ended it is said how. What an MFA policy of yours still asks for is given by approving once more, by `--passkey`, `--email`, `--phone` or `--oidc`.',
+        'Shows what the activity itself asks for, not what anybody says about it, and then votes. Of several, all are shown and checked before the first vote, and one question stands for all. Your key decides who votes; a vote lapses after 24 hours. Of an activity that has ended it is said how. With --batch each row of a file of sends is shown with its payee, amount, reference and fee ceiling beside the activity that was submitted under its reference; where any activity asks for something else than its row, nothing is voted. One question stands for all rows, each has its own result, and the same command again votes on what is left: it exits with 6 while something was not submitted yet, was refused or has ended unpaid. What an MFA policy of yours still asks for is given by approving once more, by `--passkey`, `--email`, `--phone` or `--oidc`.',
       examples: [
         ['quorate approve 7f3a-19c2 d031-77e0 --reason "as agreed"', 'two at once'],
         ['quorate approve 7f3a-19c2 --passkey', 'by the passkey that is still missing'],
+        ['quorate approve --batch march.csv --definitions mine', 'all rows of a batch of sends'],
       ],
-      exits: ['refused'],
+      exits: ['refused', 'partial'],
       seeAlso: ['approvals', 'review', 'reject', 'policy explain'],
     },
     load: async () => (await import('./vote.ts')).approve,

@@ -3,6 +3,7 @@ import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import { castVote, findActivity, submitter } from '../../operations/index.ts'
 import { isWaiting, type Wire } from '../../protocol/index.ts'
+import { assertNone, usage } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
@@ -10,10 +11,18 @@ import { placeOf, prove, readWay } from '../proof-options.ts'
 import { line } from '../screen.ts'
 import { type ActivityView, factorsLine, renderActivity } from '../views/activity.ts'
 import { keepReason, readReason } from '../vote-reasons.ts'
+import { approveBatch } from './approve-batch.ts'
 import { findKnown, viewForVoter } from './review.ts'
 
 /** Votes for activities. */
-export const approve = (input: CommandInput): Promise<ExitCode> => vote(input, 'approve')
+export function approve(input: CommandInput): Promise<ExitCode> {
+  const { batch } = input.options
+  if (typeof batch === 'string') return approveBatch(input, batch)
+  assertNone(input.options, { names: ['definitions'], unless: 'it names the payees of a file, --batch FILE' })
+  if (input.args.length === 0)
+    throw usage('expected an activity, or --batch FILE', 'list them with `quorate approvals`')
+  return vote(input, 'approve')
+}
 
 /** Votes against activities, which ends each for good. */
 export const reject = (input: CommandInput): Promise<ExitCode> => vote(input, 'reject')

@@ -1,0 +1,91 @@
+/**
+ * What an approver of a batch votes on: for each row of the file the activity that was submitted under its reference, which must ask for
+ * what the row says. The file is the approver's own; nothing that the sender says of an activity counts.
+ */
+import { bodyTimeIn } from '../../activities/index.ts'
+import type { QueryClient } from '../client/index.ts'
+import { isJsonObject, isWaiting, type Wire } from '../protocol/index.ts'
+import { alikeWords, findAlikeReferences } from './alike-references.ts'
+import type { OrderedRow } from './batch-orders.ts'
+import { isUnder, LOOK_BACK_MS, parametersOf, paymentOf, readSince, withFeeOf } from './elsewhere.ts'
+
+/** A row of the file, and the activity that has its reference. */
+export type AskedRow = OrderedRow &
+  (
+    | { readonly kind: 'waits' | 'ended'; readonly activity: Wire.Activity }
+    /** It asks for something else than the row, or another waits beside it; `why` says which. */
+    | { readonly kind: 'refused'; readonly activity: Wire.Activity; readonly why: string }
+    | { readonly kind: 'absent' }
+  )
+
+/** Finds the activities of the rows of a file among the organization's, 90 days back. */
+export async function findAskedRows(
+  client: QueryClient,
+  rows: readonly OrderedRow[],
+  now: () => number,
+): Promise<readonly AskedRow[]> {
+  const activities = await readSince(client, now() - LOOK_BACK_MS)
+  const payments = Map.groupBy(rows, ({ order }) => paymentOf(order))
+  const same = new Map<OrderedRow, Wire.Activity[]>()
+  const other = new Map<OrderedRow, Wire.Activity[]>()
+  const add = (to: typeof same, row: OrderedRow, activity: Wire.Activity) =>
+    to.set(row, [...(to.get(row) ?? []), activity])
+  for (const activity of activities) {
+    const parameters = parametersOf(activity)
+    const equal = payments.get(paymentOf({ type: activity.type, parameters })) ?? []
+    const row = equal.find(({ order }) => bodyTimeIn(withFeeOf(order, parameters), activity) !== undefined)
+    if (row !== undefined) {
+      add(same, row, activity)
+      continue
+    }
+    // What has ended is not voted on: whatever it asked for, it hides no row.
+    if (!isWaiting(activity.status)) continue
+    const under = rows.find(({ order }) => isUnder(order, activity))
+    if (under !== undefined) add(other, under, activity)
+  }
+  return rows.map((row) => askedRow(row, same.get(row) ?? [], other.get(row) ?? []))
+}
+
+function askedRow(row: OrderedRow, same: readonly Wire.Activity[], other: readonly Wire.Activity[]): AskedRow {
+  const [differs] = other
+  if (differs !== undefined) return { ...row, kind: 'refused', activity: differs, why: differenceOf(row, differs) }
+  const [waits, ...more] = same.filter(({ status }) => isWaiting(status))
+  if (more.length > 0) {
+    const why = `${more.length + 1} activities wait under this reference: both would pay`
+    return { ...row, kind: 'refused', activity: waits!, why }
+  }
+  if (waits !== undefined) {
+    const missing = withoutCeiling(waits)
+    return missing === undefined
+      ? { ...row, kind: 'waits', activity: waits }
+      : { ...row, kind: 'refused', activity: waits, why: missing }
+  }
+  const [ended] = same
+  return ended === undefined ? { ...row, kind: 'absent' } : { ...row, kind: 'ended', activity: ended }
+}
+
+/** On Solana the fee is in the transaction. */
+function withoutCeiling(activity: Wire.Activity): string | undefined {
+  const parameters = parametersOf(activity)
+  if (!/_ETH_/.test(activity.type) || !isJsonObject(parameters) || parameters['maxFeePerGas'] != null) return undefined
+  return 'it has no fee ceiling: the service would choose the price of a unit of gas'
+}
+
+/** The members in which an activity differs from its row, as both have them. */
+function differenceOf({ order }: OrderedRow, activity: Wire.Activity): string {
+  const [planned, asked] = [order.parameters, parametersOf(activity)]
+  if (!isJsonObject(planned) || !isJsonObject(asked)) return 'it asks for something else'
+  const names = [...new Set([...Object.keys(planned), ...Object.keys(asked)])]
+  const shown = names.flatMap((name) => {
+    const [one, two] = [planned[name] ?? 'nothing', asked[name] ?? 'nothing'].map(String)
+    return one === two ? [] : [`${name} is ${two}, and the row says ${one}`]
+  })
+  return shown.join('; ') || 'it asks for something else'
+}
+
+/** In words: what in the rows may be taken for something else, names and addresses of payees and references. */
+export function lookAlikesIn(rows: readonly OrderedRow[]): readonly string[] {
+  const parties = rows.flatMap(({ description: { lookAlikes = [] } }) => lookAlikes)
+  const orders = rows.map(({ order }) => order)
+  return [...new Set([...parties, ...findAlikeReferences(orders, { entered: [] }).map(alikeWords)])]
+}
