@@ -3,6 +3,7 @@
  * request makes a label of its own: labels are routes of the catalogue, statuses, reasons and names from this code.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { RequestEnd } from '../http/index.ts'
 import type { Round } from '../store/index.ts'
@@ -79,7 +80,7 @@ export function createMetrics(): Metrics {
       registers,
       labelNames: label === undefined ? [] : [label],
       async collect() {
-        const now = await count()
+        const now = await inTime(count)
         this.reset()
         if (typeof now === 'number') this.inc(now)
         else for (const [value, times] of Object.entries(now)) this.inc({ [label!]: value }, times)
@@ -208,6 +209,18 @@ export function createMetrics(): Metrics {
 }
 
 type Labelled = Readonly<Record<string, number>>
+
+const NOTHING: Labelled = {}
+
+/** How long a store has to answer. */
+const STORE_TAKES_MS = 1_000
+
+/** What a store would tell is left out while it does not answer: the rest is wanted most then. */
+async function inTime(count: () => number | Labelled | Promise<Labelled>): Promise<number | Labelled> {
+  const now = count()
+  if (!(now instanceof Promise)) return now
+  return Promise.race([now.catch(() => NOTHING), delay(STORE_TAKES_MS, NOTHING, { ref: false })])
+}
 
 /** Routes are told as the catalogue names them; the star is what browsers ask first. */
 function nameOf(route: string): string {
