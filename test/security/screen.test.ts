@@ -23,6 +23,7 @@ import { renderRotation, renderRotationOrder } from '../../src/cli/views/rotatio
 import { renderOrders, renderRotationsReport } from '../../src/cli/views/rotation-of-many.ts'
 import { renderOauth2Rotation, renderProxyOrder, renderProxyRotation } from '../../src/cli/views/rotation-of-secret.ts'
 import { renderListedSend, renderNext, renderOrder, renderSend } from '../../src/cli/views/send.ts'
+import { renderApprovalRows, renderRowVotes } from '../../src/cli/views/send-approval.ts'
 import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
 import { renderWatch } from '../../src/cli/views/watch.ts'
@@ -168,6 +169,7 @@ const activity = {
       receiver: { address: '0xab', name: 'payroll' },
       amount: { text: '1 eth', atomic: '1', atomicUnit: 'wei' },
       call: { kind: 'decoded', function: 'transfer', arguments: { to: 'someone', memo: 'a b' } },
+      fee: {},
     },
   ],
   solana: {
@@ -588,6 +590,37 @@ const VIEWS: readonly View[] = [
     },
     render: (batch) => renderSendBatch(batch, { style, rows: true }),
     not: ['caip2', 'chain', 'basis', 'effect'],
+  },
+  {
+    name: 'approve --batch: what is about to be approved',
+    given: {
+      file: 'pay.csv',
+      rows: [
+        {
+          row: { line: 2 },
+          order: { reference: 'A-1', from: 'treasury', parameters: { caip2: 'eip155:1' } },
+          description: { receiver: { name: 'bob', address: '0xb0' }, amount: activity.sends[0]!.amount, fee: {} },
+          kind: 'refused',
+          why: 'value is 2, and the row says 1',
+          activity: { fingerprint: 'sha256:ab', intent: {} },
+        },
+      ],
+      alike: ['receiver bob looks like receiver b0b: one differs'],
+    },
+    render: (given) => renderApprovalRows(given, style),
+    not: ['caip2', 'kind', 'fingerprint'],
+  },
+  {
+    name: 'approve --batch: what came of it',
+    given: [
+      {
+        row: { row: { line: 2 }, order: { reference: 'A-1' } },
+        outcome: 'not approved',
+        status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+        error: 'the API said no',
+      },
+    ],
+    render: (given) => renderRowVotes(given, style),
   },
   {
     name: 'policy compare',

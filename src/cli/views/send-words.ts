@@ -5,7 +5,7 @@ import { printDecimal } from '../../encoding/index.ts'
 import { type LamportFee, printAmount, type SendDescription } from '../../sending/index.ts'
 
 /** The bound of a fee in one line: before a send is asked for, and before it is approved. */
-export function renderFee(fee: SendDescription['fee']): string {
+export function feeForSender(fee: SendDescription['fee']): string {
   if ('signatureLamports' in fee) return renderLamports(fee)
   const { maxFeePerGas, gasLimit, atMostWei, by } = fee
   const why = by === undefined ? '' : BY[by]

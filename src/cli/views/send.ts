@@ -19,7 +19,7 @@ import { view } from '../screen.ts'
 import { age } from './activity.ts'
 import { forecastLine, outcomeWords } from './explanation.ts'
 import { renderCall } from './send-call.ts'
-import { named, renderFee } from './send-words.ts'
+import { feeForSender, named } from './send-words.ts'
 
 /** The colour of each state. A missing row does not compile. */
 export const COLOURS = {
@@ -62,7 +62,7 @@ export const renderOrder = view(
         : [['account', `${tokenAccount}, opened where there is none, for a rent of some 0.002 sol`]]),
       ...(call === undefined ? [] : [['call', renderCall(call, style)]]),
       ['chain', chainName(chainOf(order))],
-      ['fee', renderFee(description.fee)],
+      ['fee', feeForSender(description.fee)],
       earlier === undefined
         ? ['forecast', forecastLine({ explanation, factors })]
         : [
