@@ -26,4 +26,8 @@ export const workerCodes = {
     summary: 'the key that payloads are sealed with is not one',
     solve: 'give 64 hex digits, one key a line, the newest first',
   },
+  'worker/codec-token-unusable': {
+    summary: 'the token of the codec server is not one',
+    solve: 'give a file with 32 to 256 letters and digits, such as `openssl rand -hex 32` prints',
+  },
 } as const satisfies Codes

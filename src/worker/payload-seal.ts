@@ -4,7 +4,8 @@
  * payload, makes none, and cannot hand in one place's at another.
  *
  * A sealed payload's `data` is a nonce of 12 random bytes, the ciphertext and a tag of 16 bytes; its `metadata` names the encoding
- * and the id of the key, so that keys can be changed: the first key seals, all of them open.
+ * and the id of the key, so that keys can be changed: the first key seals, all of them open. It also names the place, for readers who
+ * are not told of one (`openAsNamed`); who acts on a payload takes the place from where it came, and never from there.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common'
@@ -17,6 +18,11 @@ export interface PayloadSeal {
   readonly keyId: string
   /** Opens what it can; what it cannot becomes a payload that says so, since one that failed would hold up a workflow for ever. */
   readonly codec: PayloadCodec
+  /**
+   * Opens a payload for the place that it names itself, for people who read a history. It may have been moved from one place of a
+   * history to another: nothing may be decided by it. Undefined where no key of these opens it.
+   */
+  openAsNamed(payload: Payload): Payload | undefined
 }
 
 /** 256 bits each; the first seals. */
@@ -34,17 +40,18 @@ export function createPayloadSeal(keys: PayloadKeys): PayloadSeal {
   const seal = (payload: Payload, context: SerializationContext | undefined): Payload => {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv('aes-256-gcm', byId.get(keyId)!, nonce, { authTagLength: TAG_BYTES })
-    cipher.setAAD(placeOf(keyId, context))
+    const place = placeOf(keyId, context)
+    cipher.setAAD(place)
     const sealed = Buffer.concat([nonce, cipher.update(pack(payload)), cipher.final(), cipher.getAuthTag()])
-    return { metadata: { encoding: Buffer.from(SEALED), key: Buffer.from(keyId) }, data: sealed }
+    return { metadata: { encoding: Buffer.from(SEALED), key: Buffer.from(keyId), place }, data: sealed }
   }
-  const open = ({ metadata, data }: Payload, context: SerializationContext | undefined): Payload | undefined => {
+  const open = ({ metadata, data }: Payload, place: (keyId: string) => Uint8Array): Payload | undefined => {
     const id = textOf(metadata?.['key'])
     const key = byId.get(id)
     if (textOf(metadata?.['encoding']) !== SEALED || key === undefined || !data) return undefined
     if (data.length < NONCE_BYTES + TAG_BYTES) return undefined
     const decipher = createDecipheriv('aes-256-gcm', key, data.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-    decipher.setAAD(placeOf(id, context))
+    decipher.setAAD(place(id))
     decipher.setAuthTag(data.subarray(data.length - TAG_BYTES))
     try {
       const packed = [decipher.update(data.subarray(NONCE_BYTES, data.length - TAG_BYTES)), decipher.final()]
@@ -58,7 +65,12 @@ export function createPayloadSeal(keys: PayloadKeys): PayloadSeal {
     keyId,
     codec: {
       encode: async (payloads, context) => payloads.map((payload) => seal(payload, context)),
-      decode: async (payloads, context) => payloads.map((payload) => open(payload, context) ?? refused),
+      decode: async (payloads, context) =>
+        payloads.map((payload) => open(payload, (id) => placeOf(id, context)) ?? refused),
+    },
+    openAsNamed(payload) {
+      const place = payload.metadata?.['place']
+      return place ? open(payload, () => place) : undefined
     },
   }
 }

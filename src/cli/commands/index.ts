@@ -665,6 +665,36 @@ export const commands: readonly CommandRow[] = [
   ...watchCommands,
   ...serviceCommands,
   {
+    name: 'codec-server',
+    summary: 'let Temporal’s UI and CLI show what workflows of this data folder hold',
+    options: [
+      { flags: '--port <port>', meaning: 'port on 127.0.0.1 to listen at (default: a free one)' },
+      {
+        flags: '--origin <url>',
+        meaning: 'a page that may ask from a browser, such as Temporal’s UI; may be repeated (default: none)',
+        repeatable: true,
+      },
+      {
+        flags: '--token-file <file>',
+        meaning:
+          'file of its owner alone with what callers must know (default: `codec.token` in the data folder, made at first use)',
+      },
+    ],
+    example: 'quorate codec-server --port 8081 --origin http://localhost:8233',
+    help: {
+      description:
+        'Payloads at Temporal are sealed. This opens them for a person who reads a history: it answers `/decode` on 127.0.0.1 until Ctrl-C, for who has the token, as `Authorization: Bearer …` or as the first part of the path. Temporal’s UI is given `http://127.0.0.1:8081/TOKEN` as its codec server. It opens with each key of the data folder, the newest and the older ones, and seals nothing: what Temporal’s UI sends to a workflow is refused by workers. What it cannot open is given back as it came.',
+      examples: [
+        [
+          'temporal workflow show -w apply/ID --codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer $(cat .quorate/codec.token)"',
+          'a history in clear',
+        ],
+      ],
+      seeAlso: ['worker', 'status'],
+    },
+    load: async () => (await import('./codec-server.ts')).codecServer,
+  },
+  {
     name: 'worker',
     summary: 'run a worker in the foreground, against the Temporal of TEMPORAL_ADDRESS or the embedded one',
     options: [
