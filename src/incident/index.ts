@@ -14,4 +14,5 @@ export {
   type OtherCredential,
   stillIn,
 } from './locate.ts'
+export { planRevert, type Revert } from './revert.ts'
 export { type Act, type HeldPower, type LeftBehind, type Traced, traceKey } from './trace.ts'

@@ -7,6 +7,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>>
   lists: () => import('./lists.ts'),
   login: () => import('./login.ts'),
   plan: () => import('./plan.ts'),
+  reconcile: () => import('./reconcile.ts'),
   policy: () => import('./policy.ts'),
   scenarios: () => import('./scenarios.ts'),
   sign: () => import('./sign.ts'),

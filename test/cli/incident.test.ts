@@ -1,10 +1,15 @@
 /** A leaked key: an attacker works with it while it is found, cut off and proved dead. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { builtMain } from '../built.ts'
+import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser, Refused, startTestService, type TestClient, type TestService } from '../service/harness.ts'
+import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, environmentOf, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -124,6 +129,29 @@ test('incident key: it is found, cut off with what it made, and proved dead; wha
   for (const { id } of its) expect(timeline).toContain(id)
   expect(timeline.split('### What cannot be taken back')[1]).toContain(beyond)
   for (const text of [cut.stdout, cut.stderr, timeline]) expect(text).not.toContain(client.privateKey)
+
+  // What it left is taken back by a plan that people read and apply, and by nothing else.
+  const submitted = await countActivities(service)
+  const look = await quorate(['incident', 'key', client.publicKey, '--revert', 'revert.json', '--json'], {
+    env,
+    cwd: folder,
+  })
+  expect(JSON.parse(look.stdout).revert).toMatchObject({ plan: 'revert.json', deletes: ['policy.backdoor'] })
+  expect(await countActivities(service)).toBe(submitted)
+  const shown = await quorate(['show', 'revert.json'], { env, cwd: folder })
+  expect([shown.exit, shown.stdout]).toEqual([0, expect.stringContaining('- policy.backdoor')])
+  const working = { ...env, ...(await testTemporalEnvironment()), QUORATE_PAYLOAD_KEY: TEST_PAYLOAD_KEY }
+  const worker = spawn(process.execPath, [builtMain(), 'worker', '--json'], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...working },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  onTestFinished(() => void worker.kill('SIGKILL'))
+  await once(worker.stdout, 'data')
+  const applied = await quorate(['apply', 'revert.json', '--yes'], { env: working, cwd: folder })
+  expect(applied.exit, applied.stderr).toBe(0)
+  const { policies } = await service.root.query('list_policies', {})
+  expect(policies.map(({ policyName }) => policyName)).toEqual(expect.not.arrayContaining(['backdoor']))
+  expect(policies.map(({ policyName }) => policyName)).toEqual(expect.arrayContaining(['ci', 'two']))
 
   const again = await quorate([...contain, '--yes'], { env, cwd: folder })
   expect([again.exit, again.stderr]).toEqual([0, ''])

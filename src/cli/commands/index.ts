@@ -391,6 +391,11 @@ export const commands: readonly CommandRow[] = [
         flags: '--timeline <file>',
         meaning: 'write a timeline in Markdown (with --contain by default into the data folder)',
       },
+      {
+        flags: '--revert <file>',
+        meaning:
+          'write a plan that deletes the policies and API keys that were made and live; apply it when you have read it',
+      },
       { flags: '--yes', meaning: 'do not ask for confirmation' },
     ],
     example: `quorate incident key 02${'ab'.repeat(32)}`,
@@ -421,6 +426,11 @@ export const commands: readonly CommandRow[] = [
       {
         flags: '--timeline <file>',
         meaning: 'write a timeline in Markdown (with --contain by default into the data folder)',
+      },
+      {
+        flags: '--revert <file>',
+        meaning:
+          'write a plan that deletes the policies and API keys that were made and live; apply it when you have read it',
       },
       { flags: '--yes', meaning: 'do not ask for confirmation' },
     ],
