@@ -16,7 +16,7 @@ function offered(words: readonly string[], cwd = '.'): readonly string[] {
 
 describe('completion: bash', () => {
   test.for([
-    { line: ['pl'], expected: ['plan'] },
+    { line: ['pl'], expected: ['plan', 'plan-store'] },
     {
       line: ['policy', ''],
       expected: commands.flatMap(({ name }) => (name.startsWith('policy ') ? [name.slice(7)] : [])),
@@ -30,7 +30,7 @@ describe('completion: bash', () => {
     { line: ['plan', 'definitions', '--js'], expected: ['--json-into', '--json'] },
     { line: ['completion', ''], expected: [...SHELLS] },
     { line: ['backg'], expected: [] },
-    { line: ['nonsense', 'pl'], expected: ['plan'] },
+    { line: ['nonsense', 'pl'], expected: ['plan', 'plan-store'] },
   ])('$line is completed to $expected', ({ line, expected }) => {
     expect(offered(line)).toEqual(expected)
   })

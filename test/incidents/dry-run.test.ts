@@ -106,6 +106,7 @@ describe('dry run: by type', () => {
       )
     expect(makers.sort()).toEqual([
       'cli/background/come-up.ts',
+      'cli/commands/approve-batch.ts',
       'cli/commands/incident.ts',
       'cli/commands/logout.ts',
       'cli/commands/rotate-auth-proxy.ts',

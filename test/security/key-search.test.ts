@@ -147,6 +147,9 @@ const WRITERS: Readonly<Record<string, string>> = {
   'activities/store-files.ts':
     'the plan store: signed bodies as they will be sent, which apply has searched (cli/key-in-plan)',
   'activities/records.ts': 'the plan store: marks of its records',
+  'activities/store-key.ts': 'the plan store: marks of records that had none',
+  'activities/store-move.ts': 'store.key: its purpose is a key',
+  'activities/store-place.ts': 'where the plan store is, which may hold a password, for the owner of the folder alone',
   'src/build/build.ts': 'the program itself, from its source',
   'activities/record-names.ts': 'the plan store: names of its records, which are digests',
 }

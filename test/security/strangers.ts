@@ -137,7 +137,9 @@ function strangerTo(value: string): string {
   if (/^0x[0-9a-fA-F]{40}$/.test(value)) return value.replace(/[1-8](?=[^1-8]*$)/, turned)
   if (/^0[23][0-9a-f]{64}$/.test(value)) return otherPoint(value)
   if (value.startsWith('sha256:')) return `sha256:${'0'.repeat(64)}`
-  return `nobody-${value.length}@example.com`.slice(0, value.includes('@') ? undefined : 8)
+  // A token begins with `-` or `_` now and then, by which a grammar tells it from a name.
+  const mark = /^[-_]/.exec(value)?.[0] ?? ''
+  return `${mark}nobody-${value.length}@example.com`.slice(0, value.includes('@') ? undefined : 8 + mark.length)
 }
 
 /** A key that nobody has, on P-256 where the value is and not on it where the value is not: some fields take no other. */
