@@ -23,3 +23,13 @@ test.each([
 ])('selection: what imports %s', (_, file, group) => {
   expect(group).toContain(file)
 })
+
+test('selection: a run with PostgreSQL has what keeps rows in the store of a service, and nothing else', () => {
+  const { quick: none, whole: kept, alone: apart } = selectTests({ onPostgres: true })
+  expect(none).toEqual([])
+  expect(kept).toContain('test/service/engine/voting.test.ts')
+  expect(apart).toContain('test/service/signing/wiping.test.ts')
+  // They open stores of their own, the same in any run.
+  expect(kept).not.toContain('test/service/store/sqlite.test.ts')
+  expect(kept).not.toContain('test/service/store/postgres.test.ts')
+})

@@ -25,19 +25,27 @@ export interface Selection {
   readonly alone: readonly string[]
 }
 
-export function selectTests(): Selection {
-  const all = globSync('test/**/*.test.ts', { cwd: root }).sort()
+/** Starts services whose rows are in the store that `QUORATE_TEST_STORE` names. */
+const HARNESS = 'test/service/harness.ts'
+
+/**
+ * @param options.onPostgres only what keeps rows in the store of a service, for a run with that store in PostgreSQL. The others, such as
+ * what opens a SQLite file or a PostgreSQL of its own, do there what they do in any run.
+ */
+export function selectTests({ onPostgres = false }: { readonly onPostgres?: boolean } = {}): Selection {
+  const found = globSync('test/**/*.test.ts', { cwd: root }).sort()
+  const all = onPostgres ? found.filter((file) => reaches(file, [HARNESS], new Set())) : found
   const alone = all.filter((file) => readText(file).includes('\nvi.mock('))
-  const quick = all.filter((file) => !alone.includes(file) && !reachesStarter(file, new Set()))
+  const quick = all.filter((file) => !alone.includes(file) && !reaches(file, STARTERS, new Set()))
   return { quick, alone, whole: all.filter((file) => !alone.includes(file) && !quick.includes(file)) }
 }
 
-function reachesStarter(file: string, seen: Set<string>): boolean {
-  if (STARTERS.includes(file)) return true
+function reaches(file: string, those: readonly string[], seen: Set<string>): boolean {
+  if (those.includes(file)) return true
   if (seen.has(file) || !file.startsWith('test/') || !existsSync(join(root, file))) return false
   seen.add(file)
   // Types start nothing.
-  return importsIn(file, readText(file)).some(({ to, typeOnly }) => !typeOnly && reachesStarter(to, seen))
+  return importsIn(file, readText(file)).some(({ to, typeOnly }) => !typeOnly && reaches(to, those, seen))
 }
 
 function readText(file: string): string {

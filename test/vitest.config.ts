@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { selectTests } from './selection.ts'
 
-const { quick, alone } = selectTests()
+const onPostgres = process.env['QUORATE_TEST_STORE'] === 'postgres'
+const { quick, whole, alone } = selectTests({ onPostgres })
 
 /** What starts processes waits for them and for timers half of its time; what starts none only computes. */
 const COMPUTING = 2
@@ -26,8 +27,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'whole',
-          include: ['test/**/*.test.ts'],
-          exclude: [...quick, ...alone],
+          // A file that is written while tests are watched is among them.
+          ...(onPostgres
+            ? { include: [...whole] }
+            : { include: ['test/**/*.test.ts'], exclude: [...quick, ...alone] }),
           isolate: false,
           maxWorkers: WAITING,
           sequence: { groupOrder: 1 },
