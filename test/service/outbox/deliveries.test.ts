@@ -96,15 +96,19 @@ describe('deliveries', () => {
     const hits = await startReceiver()
     closers.push(() => hits.close())
     const replies: Readonly<Record<string, Reply>> = {
+      '/301': { status: 301, headers: { location: hits.url } },
       '/302': { status: 302, headers: { location: hits.url } },
       '/307': { status: 307, headers: { location: hits.url } },
       '/broken': 'reset',
+      // The body of an answer is ignored, and its end is not waited for.
+      '/cut': 'cut',
+      '/gibberish': 'gibberish',
     }
     const { receiver, service, clock, lines, happen } = await open(
       ({ path }) => replies[path] ?? Number(/\d+/.exec(path)![0]),
     )
-    const once = ['/200?token=canary', '/204', '/302', '/307', '/400', '/401', '/404', '/410', '/429']
-    const again = ['/500', '/503?token=canary', '/broken']
+    const once = ['/200?token=canary', '/204', '/cut', '/301', '/302', '/307', '/400', '/401', '/404', '/410', '/429']
+    const again = ['/500', '/503?token=canary', '/broken', '/gibberish']
     for (const path of [...once, ...again]) await subscribe(service.root, `${receiver.url}${path}`, { name: path })
     await happen()
     await receiver.until(once.length + again.length)
@@ -129,9 +133,9 @@ describe('deliveries', () => {
       ]),
     )
     expect(attemptsBy).toEqual({
-      delivered: 2,
+      delivered: 3,
       'to be tried again': again.length * RETRIES,
-      'given up': once.length - 2 + again.length,
+      'given up': once.length - 3 + again.length,
     })
 
     const attempts = received.filter(({ path }) => path === '/500')
@@ -150,12 +154,13 @@ describe('deliveries', () => {
     const failures = await tableOf(service, 'webhook_failures')
     expect(failures.map(({ host: at, reason, attempts: made }) => `${at} ${reason} ${made}`).toSorted()).toEqual(
       [
-        ...['302', '307', '400', '401', '404', '410', '429'].map((status) => `answered ${status} 1`),
+        ...['301', '302', '307', '400', '401', '404', '410', '429'].map((status) => `answered ${status} 1`),
         ...['answered 500 9', 'answered 503 9', 'could not be reached: ECONNRESET 9'],
+        'could not be reached: HPE_INVALID_CONSTANT 9',
       ].map((text) => `${host} ${text}`),
     )
     expect(lines.filter((line) => line.startsWith('webhook given up'))).toHaveLength(failures.length)
-    expect(lines.filter((line) => line.startsWith('webhook delivered'))).toHaveLength(2)
+    expect(lines.filter((line) => line.startsWith('webhook delivered'))).toHaveLength(3)
     expect(lines.filter((line) => /canary|idempotencyKey|[0-9a-f]{128}/.test(line))).toEqual([])
   })
 

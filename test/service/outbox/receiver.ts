@@ -31,8 +31,17 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-/** How a receiver answers: a status, headers too, by breaking the connection, or never. */
-export type Reply = number | { readonly status: number; readonly headers: Record<string, string> } | 'reset' | 'never'
+/**
+ * How a receiver answers: a status, headers too, by breaking the connection, with 200 and a body that breaks off before the length
+ * that was promised, with what is no HTTP, or never.
+ */
+export type Reply =
+  | number
+  | { readonly status: number; readonly headers: Record<string, string> }
+  | 'reset'
+  | 'cut'
+  | 'gibberish'
+  | 'never'
 
 /** Starts a receiver that answers 200, or as it is told by what came and by how often that event has come. */
 export async function startReceiver(
@@ -57,6 +66,10 @@ export async function startReceiver(
     const answer = await reply(one, times.get(eventId)!)
     if (answer === 'never') return
     if (answer === 'reset') return void response.destroy()
+    if (answer === 'cut' || answer === 'gibberish') {
+      const text = answer === 'cut' ? 'HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n{' : 'it is done\r\n\r\n'
+      return void request.socket.end(text)
+    }
     const { status, headers } = typeof answer === 'number' ? { status: answer, headers: {} } : answer
     response.sendDate = false
     response.writeHead(status, headers).end('{}')
