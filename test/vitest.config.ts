@@ -28,9 +28,7 @@ export default defineConfig({
         test: {
           name: 'whole',
           // A file that is written while tests are watched is among them.
-          ...(onPostgres
-            ? { include: [...whole] }
-            : { include: ['test/**/*.test.ts'], exclude: [...quick, ...alone] }),
+          ...(onPostgres ? { include: [...whole] } : { include: ['test/**/*.test.ts'], exclude: [...quick, ...alone] }),
           isolate: false,
           maxWorkers: WAITING,
           sequence: { groupOrder: 1 },

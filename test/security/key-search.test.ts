@@ -130,6 +130,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/local/private-file.ts': 'writes what its callers, which are in this table, give it',
   'src/local/claim-private.ts': 'writes what its callers, which are in this table, give it',
   'src/session/kept.ts': 'sessions of people and their keys, for their owner alone',
+  'src/worker/codec-server.ts': 'codec.token: its purpose is a secret, for its owner alone',
   'src/worker/payload-key.ts': 'payload.key: its purpose is a key',
   'src/local/private-socket.ts': 'a secret of this start, for its owner alone',
   'src/worker/certificate-files.ts': 'certificates of the data folder with their keys, for their owner alone',

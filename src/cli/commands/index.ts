@@ -693,13 +693,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate codec-server --port 8081 --origin http://localhost:8233',
     help: {
       description:
-        'Payloads at Temporal are sealed. This opens them for a person who reads a history: it answers `/decode` on 127.0.0.1 until Ctrl-C, for who has the token, as `Authorization: Bearer …` or as the first part of the path. Temporal’s UI is given `http://127.0.0.1:8081/TOKEN` as its codec server. It opens with each key of the data folder, the newest and the older ones, and seals nothing: what Temporal’s UI sends to a workflow is refused by workers. What it cannot open is given back as it came.',
-      examples: [
-        [
-          'temporal workflow show -w apply/ID --codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer $(cat .quorate/codec.token)"',
-          'a history in clear',
-        ],
-      ],
+        'Payloads at Temporal are sealed. This opens them for a person who reads a history: it answers `/decode` on 127.0.0.1 until Ctrl-C, for who has the token, as `Authorization: Bearer …` or as the first part of the path. Temporal’s UI is given `http://127.0.0.1:8081/TOKEN` as its codec server, and its CLI `--codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer TOKEN"`. It opens with each key of the data folder, the newest and the older ones, and seals nothing: what Temporal’s UI sends to a workflow is refused by workers. What it cannot open is given back as it came.',
       seeAlso: ['worker', 'status'],
     },
     load: async () => (await import('./codec-server.ts')).codecServer,
