@@ -135,6 +135,8 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/local/private-socket.ts': 'a secret of this start, for its owner alone',
   'src/worker/certificate-files.ts': 'certificates of the data folder with their keys, for their owner alone',
   'src/worker/make-certificates.ts': 'says how it is called',
+  'src/worker/make-namespace.ts': 'says how it is called',
+  'src/worker/check-health.ts': 'says how it is called, and what a health address answered',
   'src/worker/temporal-server.ts': 'settings of the embedded Temporal',
   'src/cli/background/embedded-temporal.ts': 'ports and process ids',
   'src/cli/background/former-temporal.ts': 'ids of runs',

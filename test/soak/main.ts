@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTemporal, startTemporalServer, type TemporalSettings } from '../../src/worker/index.ts'
 import { agree } from '../authority/agreement.ts'
+import { whyNoContainers } from '../containers/stage.ts'
 import { importsIn } from '../imports.ts'
 import { findPostgres } from '../postgres.ts'
 import { keepsRate, sendMany } from '../reliability/batch-sends.ts'
@@ -83,6 +84,11 @@ const parts: Readonly<Record<string, Part>> = {
     run: explainQuorums,
   },
   stores: { what: 'suites of the service with its rows in PostgreSQL', count: 1, run: testOnPostgres },
+  containers: {
+    what: 'times that temporal-docker is started in containers, used, killed part by part, brought down and up again',
+    count: 1,
+    run: runContainers,
+  },
   schemathesis: {
     what: 'times as many requests as in the suite, which Schemathesis makes up from what is described',
     count: 54,
@@ -161,6 +167,13 @@ async function explainQuorums(kills: number): Promise<void> {
 
 async function testOnPostgres(times: number): Promise<void> {
   for (let time = 0; time < times; time++) runTests(['test/service'], { QUORATE_TEST_STORE: 'postgres' })
+}
+
+async function runContainers(times: number): Promise<void> {
+  process.env['QUORATE_TEST_CONTAINERS'] = '1'
+  const reason = whyNoContainers()
+  if (reason !== undefined) throw new Error(`containers cannot run here: ${reason}`)
+  for (let time = 0; time < times; time++) runTests(['test/containers'], {})
 }
 
 async function tryProperties(times: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** Shows that the files say what they must; temporal-docker/README.md says what was seen when they ran. */
+/** Shows that the files say what they must; test/containers runs them. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,13 @@ const compose = document.toJS() as {
     string,
     {
       image?: string
+      user?: string
+      read_only?: boolean
+      cap_drop?: string[]
+      networks?: string[]
+      network_mode?: string
       entrypoint?: string[]
+      command?: string[]
       profiles?: string[]
       build?: { context: string; dockerfile: string }
       ports?: string[]
@@ -26,29 +32,61 @@ const compose = document.toJS() as {
     }
   >
   volumes: Record<string, unknown>
+  networks: Record<string, { internal?: boolean } | null>
 }
 const services = Object.entries(compose.services)
+
+/** They do their work and end. */
+const ENDING: ReadonlySet<string> = new Set([
+  'secrets',
+  'temporal-schema',
+  'temporal-namespace',
+  'migrate',
+  'worker-key',
+])
 
 describe('compose file', () => {
   test('parses without a fault and holds its parts', () => {
     expect(document.errors).toEqual([])
     expect(Object.keys(compose.services)).toEqual([
-      'certificates',
+      'secrets',
       'postgres',
+      'temporal-schema',
       'temporal',
+      'temporal-namespace',
       'temporal-ui',
+      'migrate',
       'service',
+      'proxy',
+      'worker-key',
       'worker',
     ])
+  })
+
+  test('asks for nothing: no variable of it must be set', () => {
+    const text = readFileSync(join(root, 'temporal-docker/compose.yaml'), 'utf8')
+    expect(text.match(/(?<!\$)\$\{/g)).toBeNull()
   })
 
   test.each(services)(
     '%s has a health check unless it ends, and an image with a version or one that is built here',
     (name, service) => {
-      if (name !== 'certificates') expect(service.healthcheck?.test).toBeTruthy()
+      if (!ENDING.has(name)) expect(service.healthcheck?.test).toBeTruthy()
       if (service.build)
         expect(existsSync(join(root, 'temporal-docker', service.build.context, service.build.dockerfile))).toBe(true)
       else expect(service.image).toMatch(/:(?!latest)[\w.-]+$/)
+    },
+  )
+
+  test.each(services)(
+    '%s writes into its volumes alone, without rights, and is on the networks that it needs',
+    (_, service) => {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
+      // The image of this repository has a user of its own.
+      if (!service.build) expect(service.user).toMatch(/^(postgres|1000:1000)$/)
+      if (service.network_mode !== undefined) expect(service.network_mode).toBe('none')
+      else for (const name of service.networks!) expect(Object.keys(compose.networks)).toContain(name)
+      expect(Object.keys(compose.networks).filter((name) => !compose.networks[name]?.internal)).toEqual(['published'])
     },
   )
 
@@ -61,7 +99,7 @@ describe('compose file', () => {
   test('what is waited for is there and can become healthy; named volumes are declared', () => {
     for (const [, { depends_on = {}, volumes = [] }] of services) {
       for (const [name, { condition }] of Object.entries(depends_on)) {
-        const wanted = name === 'certificates' ? 'service_completed_successfully' : 'service_healthy'
+        const wanted = ENDING.has(name) ? 'service_completed_successfully' : 'service_healthy'
         expect([name in compose.services, condition]).toEqual([true, wanted])
       }
       for (const volume of volumes) {
@@ -72,7 +110,7 @@ describe('compose file', () => {
     }
   })
 
-  test('the worker is configured by settings that exist, and no secret stands in the file', () => {
+  test('the worker is configured by settings that exist, and no secret stands in an environment', () => {
     const known = new Set<string>([
       ...Object.values(settingRows).map(({ environment }) => environment),
       'TEMPORAL_ADDRESS',
@@ -80,56 +118,68 @@ describe('compose file', () => {
       'TEMPORAL_TLS_CLIENT_KEY_PATH',
       'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
       'TEMPORAL_TLS_SERVER_NAME',
+      'NODE_EXTRA_CA_CERTS',
     ])
     expect(Object.keys(compose.services.worker!.environment!).filter((name) => !known.has(name))).toEqual([])
-    const passwords = services.flatMap(([, { environment = {} }]) =>
-      Object.entries(environment).filter(([name]) => /PASSWORD|PWD|(?<!TLS.*)KEY$/.test(name)),
+    const secrets = services.flatMap(([, { environment = {} }]) =>
+      Object.entries(environment).filter(([name]) => /PASSWORD|PWD|DATABASE_URL|(?<!TLS.*)KEY$/.test(name)),
     )
-    expect(passwords.length).toBeGreaterThan(0)
-    for (const [, value] of passwords) expect(value).toMatch(/^\$\{\w+:\?/)
+    expect(secrets.length).toBeGreaterThan(0)
+    // A file, nothing, or a URL without a password.
+    for (const [name, value] of secrets)
+      expect([name, value]).toEqual([
+        name,
+        expect.stringMatching(/^(\/[\w/-]+|postgresql:\/\/\w+@postgres\/\w+\?.*|)$/),
+      ])
   })
 })
 
 describe('compose file: who may call Temporal', () => {
-  const { temporal, worker, 'temporal-ui': ui, certificates } = compose.services
+  const { temporal, worker, 'temporal-ui': ui, 'temporal-namespace': namespace, secrets } = compose.services
+  const read = (name: string) => readFileSync(join(root, 'temporal-docker', name), 'utf8')
+  const at = '/secrets/temporal/tls'
 
   test('Temporal wants client certificates on every port, has no HTTP port, and is not published', () => {
-    expect(temporal!.environment).toMatchObject({
-      TEMPORAL_TLS_REQUIRE_CLIENT_AUTH: 'true',
-      FRONTEND_HTTP_PORT: '0',
-    })
+    const config = parseDocument(read('temporal.yaml'), { merge: true }).toJS()
+    const { authority, server } = CERTIFICATE_FILES
+    const ends = {
+      server: {
+        requireClientAuth: true,
+        certFile: `${at}/${server.certificate}`,
+        keyFile: `${at}/${server.key}`,
+        clientCaFiles: [`${at}/${authority}`],
+      },
+      client: { serverName: 'temporal', rootCaFiles: [`${at}/${authority}`] },
+    }
+    expect(config.global.tls).toMatchObject({ internode: ends, frontend: ends })
+    const { frontend, ...inner } = config.services
+    expect(frontend.rpc.httpPort).toBeUndefined()
+    for (const { rpc } of Object.values(inner) as { rpc: object }[])
+      expect(rpc).toMatchObject({ bindOnLocalHost: true })
     expect(temporal!.ports).toBeUndefined()
-    const dynamic = readFileSync(join(root, 'temporal-docker/dynamic-config.yaml'), 'utf8')
-    expect(parseDocument(dynamic).toJS()).toEqual({ 'system.enableRingpopTLS': [{ value: true }] })
+    expect(parseDocument(read('dynamic-config.yaml')).toJS()).toEqual({ 'system.enableRingpopTLS': [{ value: true }] })
   })
 
-  test('server, worker, UI and the command inside know each other by the files that are made', () => {
-    const at = '/certificates/temporal'
-    expect(certificates!.entrypoint).toEqual(['node', 'dist/src/worker/make-certificates.js', at, 'temporal'])
-    expect(existsSync(join(root, 'src/worker/make-certificates.ts'))).toBe(true)
-    const { authority, server, client } = CERTIFICATE_FILES
+  test('server, worker, UI and who makes the namespace know each other by the files that are made', () => {
+    expect(secrets!.volumes).toContain('secrets-temporal:/secrets/temporal')
+    expect(read('make-secrets.sh')).toContain(`node dist/src/worker/make-certificates.js ${at} temporal`)
+    for (const program of ['make-certificates', 'make-namespace', 'check-health'])
+      expect(existsSync(join(root, `src/worker/${program}.ts`))).toBe(true)
+    const { authority, client } = CERTIFICATE_FILES
     const own = {
       TEMPORAL_TLS_CLIENT_CERT_PATH: `${at}/${client.certificate}`,
       TEMPORAL_TLS_CLIENT_KEY_PATH: `${at}/${client.key}`,
       TEMPORAL_TLS_SERVER_CA_CERT_PATH: `${at}/${authority}`,
       TEMPORAL_TLS_SERVER_NAME: 'temporal',
     }
-    expect(worker!.environment).toMatchObject(own)
-    expect(temporal!.environment).toMatchObject({
-      ...own,
-      TEMPORAL_TLS_SERVER_CA_CERT: `${at}/${authority}`,
-      TEMPORAL_TLS_SERVER_CERT: `${at}/${server.certificate}`,
-      TEMPORAL_TLS_SERVER_KEY: `${at}/${server.key}`,
-      TEMPORAL_TLS_FRONTEND_CERT: `${at}/${server.certificate}`,
-      TEMPORAL_TLS_FRONTEND_KEY: `${at}/${server.key}`,
-      TEMPORAL_TLS_CLIENT1_CA_CERT: `${at}/${authority}`,
+    for (const part of [worker!, namespace!]) expect(part.environment).toMatchObject(own)
+    expect(parseDocument(read('ui.yaml')).toJS().tls).toMatchObject({
+      certFile: `${at}/${client.certificate}`,
+      keyFile: `${at}/${client.key}`,
+      caFile: `${at}/${authority}`,
     })
-    expect(ui!.environment).toMatchObject({
-      TEMPORAL_TLS_CERT: `${at}/${client.certificate}`,
-      TEMPORAL_TLS_KEY: `${at}/${client.key}`,
-      TEMPORAL_TLS_CA: `${at}/${authority}`,
-    })
-    for (const part of [temporal!, worker!, ui!]) expect(part.volumes).toContain('certificates:/certificates:ro')
+    for (const part of [temporal!, worker!, ui!, namespace!])
+      expect(part.volumes).toContain('secrets-temporal:/secrets/temporal:ro')
   })
 
   test('the file that people put a private key into is ignored by Git', () => {
@@ -149,7 +199,7 @@ describe('compose file: who may call Temporal', () => {
     const folder = mkdtempSync(join(tmpdir(), 'quorate-compose-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const { entrypoint, environment } = worker!
-    expect(environment!['QUORATE_API_KEY_FILE']).toBe('/data/service/bootstrap.json')
+    expect(environment!['QUORATE_API_KEY_FILE']).toBe('/worker-key/bootstrap.json')
     mkdirSync(join(folder, 'dist/bin'), { recursive: true })
     writeFileSync(
       join(folder, 'dist/bin/main.js'),
@@ -168,21 +218,14 @@ describe('compose file: who may call Temporal', () => {
     expect(start({ QUORATE_ORGANIZATION_ID: 'another' })).toBe('another worker --metrics-port 0\n')
   })
 
-  test('Temporal is waited for until the namespace is there', () => {
-    expect(temporal!.healthcheck!.test).toEqual([
-      'CMD',
-      'temporal',
-      'operator',
-      'namespace',
-      'describe',
-      '--namespace',
-      'default',
-    ])
+  test('the namespace is waited for', () => {
+    expect(namespace!.entrypoint).toEqual(['node', 'dist/src/worker/make-namespace.js', 'default', '7'])
+    expect(worker!.depends_on).toMatchObject({ 'temporal-namespace': { condition: 'service_completed_successfully' } })
   })
 
   test('the UI, which asks nobody who they are, starts only when asked for and changes nothing', () => {
     expect(ui!.profiles).toEqual(['ui'])
-    expect(ui!.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' })
+    expect(parseDocument(read('ui.yaml')).toJS()).toMatchObject({ disableWriteActions: true })
   })
 })
 
