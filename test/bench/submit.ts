@@ -17,7 +17,7 @@ import { fastify } from 'fastify'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { encodeUtf8 } from '../../src/encoding/index.ts'
 import { type ActivityType, activities } from '../../src/protocol/index.ts'
-import { createService } from '../../src/service/index.ts'
+import { createService, type Service } from '../../src/service/index.ts'
 import { openDatabase, openPostgres } from '../../src/service/store/index.ts'
 import { prepare } from '../../src/service/store/prepared.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
@@ -93,7 +93,7 @@ const ALONE = 'Fastify and asynchronous verify alone'
 
 // What is executed is a small write: the name that the user has.
 const TYPE = 'ACTIVITY_TYPE_UPDATE_USER_NAME'
-const PATH = activities[TYPE].path
+export const PATH = activities[TYPE].path
 
 interface Served {
   readonly name: string
@@ -114,21 +114,37 @@ async function openStage(store: string, url?: Secret, floorUrl?: Secret): Promis
   const service = await createService({ dataDir, ...(url && { database: { url } }) })
   const rows = await openRows(dataDir, floorUrl)
   const floor = await startFloor(rows.keep)
-  const { organizationId, apiPrivateKey } = service.bootstrap
+  const { requestsOf } = await prepareOrganization(service)
+  return {
+    store,
+    served: [
+      { name: `the same and one durable row, ${store}`, url: floor.url },
+      { name: `stamp, 100 policies, durable commit, ${store}`, url: service.url },
+    ],
+    requestsOf: (round) => requestsOf(round),
+    async close() {
+      await floor.close()
+      await rows.close()
+      await service.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Gives the organization of a service an ordinary user and 100 policies, one of which allows what the user then asks for. */
+export async function prepareOrganization({ url, bootstrap }: Pick<Service, 'url' | 'bootstrap'>) {
+  const { organizationId, apiPrivateKey } = bootstrap
   const root = createApiKeyStamper({ privateKey: apiPrivateKey! })
   const key = generateP256KeyPair()
   const user = createApiKeyStamper({ privateKey: new Secret(key.privateKey) })
   let bodies = 0
   const bodyOf = (type: ActivityType, parameters: object) =>
     JSON.stringify({ type, timestampMs: String(Date.now() + (bodies++ % 100_000)), organizationId, parameters })
+  /** As the root user, and gives the result. */
   const send = async (type: ActivityType, parameters: object) => {
     const body = bodyOf(type, parameters)
     const { name, value } = await root.stamp(encodeUtf8(body))
-    const response = await fetch(`${service.url}${activities[type].path}`, {
-      method: 'POST',
-      body,
-      headers: { [name]: value },
-    })
+    const response = await fetch(`${url}${activities[type].path}`, { method: 'POST', body, headers: { [name]: value } })
     const { activity } = (await response.json()) as { activity: { result: Record<string, never> } }
     return activity.result
   }
@@ -140,24 +156,14 @@ async function openStage(store: string, url?: Secret, floorUrl?: Secret): Promis
   const userId = createUsersResult.userIds[0]!
   await send('ACTIVITY_TYPE_CREATE_POLICIES', { policies: policiesFor(userId) })
   return {
-    store,
-    served: [
-      { name: `the same and one durable row, ${store}`, url: floor.url },
-      { name: `stamp, 100 policies, durable commit, ${store}`, url: service.url },
-    ],
-    async requestsOf(round) {
+    send,
+    async requestsOf(round: number, count = REQUESTS): Promise<[string, string][]> {
       const requests: [string, string][] = []
-      for (let i = 0; i < REQUESTS; i++) {
+      for (let i = 0; i < count; i++) {
         const body = bodyOf(TYPE, { userId, userName: `ann ${round} ${i}` })
         requests.push([body, (await user.stamp(encodeUtf8(body))).value])
       }
       return requests
-    },
-    async close() {
-      await floor.close()
-      await rows.close()
-      await service.close()
-      rmSync(dataDir, { recursive: true, force: true })
     },
   }
 }
@@ -230,18 +236,31 @@ function policiesFor(userId: string): object[] {
 }
 
 /** How fast one round went, by the clock and by this process's CPU time, which others on the machine do not change. */
-interface Rate {
+export interface Rate {
   readonly perSecond: number
   readonly perCpuSecond: number
   /** Of each request, in ms. */
   readonly times: readonly number[]
 }
 
-async function measure(loader: ChildProcess, load: Load): Promise<Rate> {
-  const before = process.cpuUsage()
+/** What the loading process answers. */
+interface Loaded {
+  readonly ms: number
+  readonly refused: number
+  readonly times: number[]
+}
+
+/** Has the loading process send its requests; throws where one is refused. */
+export async function runLoad(loader: ChildProcess, load: Load): Promise<Loaded> {
   loader.send(load)
-  const [answer] = (await once(loader, 'message')) as [{ ms: number; refused: number; times: number[] }]
+  const [answer] = (await once(loader, 'message')) as [Loaded]
   if (answer.refused > 0) throw new Error(`${answer.refused} of ${load.requests.length} were refused`)
+  return answer
+}
+
+export async function measure(loader: ChildProcess, load: Load): Promise<Rate> {
+  const before = process.cpuUsage()
+  const answer = await runLoad(loader, load)
   const { user, system } = process.cpuUsage(before)
   const { length } = load.requests
   return {
@@ -276,12 +295,12 @@ function print(
 }
 
 /** How long an answer takes, with all connections busy. */
-function printTimes(name: string, rates: readonly Rate[]) {
+export function printTimes(name: string, rates: readonly Rate[]) {
   const times = rates.flatMap(({ times }) => times).sort((a, b) => a - b)
   const at = (share: number) => `${times[Math.floor(times.length * share)]!.toFixed(1)} ms`
   console.log(`\n${name}: p50 ${at(0.5)}, p99 ${at(0.99)}`)
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }
