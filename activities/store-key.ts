@@ -108,13 +108,14 @@ export function listFiles(folder: string): readonly FileOfFolder[] {
 const KEY_OBJECT = `${ABOUT}/key`
 
 /**
- * The key of a shared store: that of this data folder, if it is the one the store was begun with. Whoever begins the store makes it.
+ * The key of a shared store: that of this data folder, if it is the one the store was begun with. The machine that begins the store
+ * makes it.
  * Throws `apply/store-key`, and `apply/store-place` for a server that cannot decide between machines.
  * @param given takes the place of the data folder's
  */
 export async function loadSharedKey(folder: string, { objects, place }: SharedFiles, given?: Buffer): Promise<Buffer> {
   const begun = await objects.read(KEY_OBJECT)
-  // Of a store that was begun, whoever joined it has asked (`movePlanStore`).
+  // Of a store that was begun, the machine that joined it has asked (`movePlanStore`).
   if (begun === undefined) await objects.assertConditions()
   if (begun !== undefined && given === undefined && !existsSync(keyFileOf(folder))) throw lacksKey(folder, place)
   const key = given ?? makeKey(folder)

@@ -2,7 +2,7 @@
  * A plan store that machines share: objects with names `shelf/name`, each a text, in PostgreSQL or in S3-form storage. Four
  * things decide between machines, and all of them in one request: whether an object is there, to put it unless it is, to replace the
  * version that was read, and to take it away. What a server does not answer is unknown: it throws `apply/store-failed`, never
- * says that something is not there, and whoever asks looks again.
+ * says that something is not there, and the caller looks again.
  */
 import type { Secret } from '../src/telemetry/index.ts'
 

@@ -46,7 +46,7 @@ export function hasOwnRecords(folder: string): boolean {
   )
 }
 
-/** Whether two URLs name the same place, whoever asks for it and by which password. */
+/** Whether two URLs name the same place, whatever user and password they have. */
 export function isSamePlace(one: StorePlace, other: StorePlace): boolean {
   return one.shown === other.shown
 }

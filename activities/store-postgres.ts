@@ -16,7 +16,7 @@ const MAKE = [
   )`,
 ]
 
-/** Whoever makes the table holds it; any number that nobody else uses. */
+/** The lock of the process that makes the table; any number that nothing else uses. */
 const LOCK = 7_281_540_113
 
 const WRITE = "version = nextval('quorate_plan_store_versions'), written_at = clock_timestamp()"

@@ -3,7 +3,7 @@
  * meanwhile, are below it. Rooms say what their spans are; a door registers an SDK and says so here, or nobody does: then a span costs
  * nothing, and the API is not even loaded.
  *
- * A span has no text of a request, no name that a person chose and no message of an error: its attributes go to whoever keeps traces.
+ * A span has no text of a request, no name that a person chose and no message of an error: its attributes go to the receiver of traces.
  */
 import type { Attributes, Context, Span } from '@opentelemetry/api'
 
@@ -71,7 +71,7 @@ export function inSpan<T>(name: string, work: (span: OpenSpan) => T, options: Sp
   }
 }
 
-/** Begins a span, for what is no single call; whoever begins it ends it. */
+/** Begins a span, for what is no single call; the caller ends it. */
 export function beginSpan(name: string, { kind, attributes = {}, headers }: SpanOptions = {}): OpenSpan {
   if (!api) return UNTRACED
   const { context, propagation, SpanKind, trace } = api

@@ -1,6 +1,6 @@
 /**
  * Spans of what passes through Temporal: a workflow's start, and each of its steps, below what began it. Headers of Temporal carry
- * the trace (in the form of its SDKs, so that others' workers go on with it); they are read by whoever reaches Temporal, and hold
+ * the trace (in the form of its SDKs, so that others' workers go on with it); they are read by everybody who reaches Temporal, and hold
  * nothing but ids.
  */
 import type { Context } from '@temporalio/activity'

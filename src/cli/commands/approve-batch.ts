@@ -120,7 +120,7 @@ function assertAsWritten(rows: readonly AskedRow[]): void {
         activity: shortCode(first.activity.fingerprint),
         voted: 'nothing',
       },
-      next: 'ask whoever sent it, and reject it; the other rows are approved with a file that has them alone',
+      next: 'ask the sender, and reject it; the other rows are approved with a file that has them alone',
     },
   )
 }
