@@ -126,7 +126,7 @@ describe('output', () => {
 })
 
 /** Commands whose stdout is another program's, or which stay until they are stopped: both have tests of their own. */
-const NOT_DATA = ['policy lsp', 'serve']
+const NOT_DATA = ['policy lsp', 'serve', 'codec-server']
 
 /** Most of such a command is waiting, until it gives up. */
 const AT_ONCE = 2
