@@ -1,12 +1,12 @@
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { JsonObject } from '../../../src/protocol/index.ts'
 import { addTenant, complete, type Tenant } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { fetchKeys, type Received, type Receiver, startReceiver, verdictOf } from '../outbox/receiver.ts'
 import { draftOf } from '../sends/solana-drafts.ts'
 import { DEVNET_GENESIS, startSolanaNode, type TestSolanaNode } from '../sends/solana-node.ts'
 import { accountsOf, SOLANA } from '../signing/keys.ts'
+import { msgOf, toldTo } from './told.ts'
 
 const DEVNET = `solana:${DEVNET_GENESIS.slice(0, 32)}`
 const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
@@ -37,19 +37,7 @@ afterAll(async () => {
   await Promise.all([node.close(), receiver.close()])
 })
 
-interface Told extends JsonObject {
-  readonly operation: string
-  readonly txHash: string
-  readonly idempotencyKey: string
-  readonly asset: JsonObject
-  readonly block: JsonObject
-}
-const msgOf = ({ body }: Received) => body['msg'] as Told
-const of = (type: string) => receiver.received.filter(({ body }) => body['type'] === `balances:${type}`)
-const sumsOf = (type: string) =>
-  of(type)
-    .map((each) => `${msgOf(each).operation} ${msgOf(each).asset['amount']} ${msgOf(each).asset['caip19']}`)
-    .toSorted()
+const { of, sumsOf } = toldTo(() => receiver)
 
 /** Hands a transaction of the stranger to the node, whose next block has it. */
 async function offer(...instructions: TransactionInstruction[]): Promise<string> {

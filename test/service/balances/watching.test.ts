@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/protocol/index.ts'
 import { addTenant, complete, type Tenant } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { fetchKeys, type Received, type Receiver, startReceiver, verdictOf } from '../outbox/receiver.ts'
 import { type Anvil, startAnvil } from '../sends/anvil.ts'
 import { SEPOLIA } from '../sends/status.ts'
 import { accountsOf, ETHEREUM } from '../signing/keys.ts'
+import { msgOf, toldTo } from './told.ts'
 
 /** Answers 6 to any question without arguments; else logs the transfer that it is given: from, to, amount. */
 const TOKEN = '0x0000000000000000000000000000000000070ce0'
@@ -45,19 +45,7 @@ afterAll(async () => {
   await Promise.all([anvil.kill(), receiver.close()])
 })
 
-interface Told extends JsonObject {
-  readonly operation: string
-  readonly txHash: string
-  readonly idempotencyKey: string
-  readonly asset: JsonObject
-  readonly block: JsonObject
-}
-const msgOf = ({ body }: Received) => body['msg'] as Told
-const of = (type: string) => receiver.received.filter(({ body }) => body['type'] === `balances:${type}`)
-const sumsOf = (type: string) =>
-  of(type)
-    .map((each) => `${msgOf(each).operation} ${msgOf(each).asset['amount']} ${msgOf(each).asset['caip19']}`)
-    .toSorted()
+const { of, sumsOf } = toldTo(() => receiver)
 
 const send = (from: string, to: string, value: number, data = '0x') =>
   anvil.rpc<string>('eth_sendTransaction', {
