@@ -193,7 +193,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   'master-key': ['error'],
   folder: ['error', 'master-key', 'store', 'resources/table', 'keys', 'sends'],
   http: ['error', 'engine', 'store', 'network', 'oauth', 'operator', 'outbox', 'rates', 'readiness'],
-  metrics: ['http', 'store'],
+  metrics: ['http', 'sends', 'store'],
   // A client of the API: it reads its own settings and key, and all else it submits and asks for.
   proxy: [
     'error',

@@ -41,6 +41,7 @@ import { createAuthProxyServer } from './proxy/index.ts'
 import { createRates } from './rates.ts'
 import { createReadiness } from './readiness.ts'
 import { describeService, handlers, queryHandlers } from './resources/index.ts'
+import { countMessages } from './resources/messages/store.ts'
 import { countSendsUnderWay } from './resources/sends/store.ts'
 import { countDeliveries } from './resources/webhook-endpoints/deliveries-store.ts'
 import { createLaneDesk, createSender } from './sends/index.ts'
@@ -151,7 +152,7 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
       faults: operator?.faults,
     })
     closers.push(() => outbox.close())
-    const sender = createSender({ ...tools, lease: leases.of.sends, outbox }, chains.all)
+    const sender = createSender({ ...tools, lease: leases.of.sends, outbox, onEnd: metrics?.onSendEnd }, chains.all)
     closers.push(() => sender.close())
     const balances = createBalanceWatcher({ ...tools, lease: leases.of.balances, outbox }, chains.all)
     closers.push(() => balances.close())
@@ -226,7 +227,7 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
     if (operator) {
       const socket = await listenForOperator(dataDir, operator, {
         webhooks: createWebhookDesk({ database, clock, wake: outbox.wake, openHosts }),
-        lanes: createLaneDesk({ ...tools, outbox }, chains, sender.wake),
+        lanes: createLaneDesk({ ...tools, outbox, onEnd: metrics?.onSendEnd }, chains, sender.wake),
       })
       closers.push(() => socket.close())
     }
@@ -242,6 +243,7 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
         const { waiting, givenUp } = await database.read(countDeliveries)
         return { waiting, 'given up': givenUp }
       },
+      messages: () => database.read(countMessages),
     })
     const metricsListener = metrics && (await listenForMetrics(metrics, settings.metricsPort!))
     if (metricsListener) closers.push(() => metricsListener.close())

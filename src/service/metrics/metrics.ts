@@ -6,6 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { RequestEnd } from '../http/index.ts'
+import type { SendEnd } from '../sends/index.ts'
 import type { Round } from '../store/index.ts'
 
 /** Counters of other parts, read when metrics are asked for. */
@@ -21,6 +22,8 @@ export interface Counted {
   readonly sends: () => Promise<Readonly<Record<string, number>>>
   /** Waiting, or given up. */
   readonly deliveriesKept: () => Promise<Readonly<Record<string, number>>>
+  /** E-mails and text messages, by whether an attempt has failed. */
+  readonly messages: () => Promise<Readonly<Record<string, number>>>
 }
 
 /** What a server counts. */
@@ -34,6 +37,8 @@ export interface Metrics {
   readonly onRound: (round: Round) => void
   /** Told of the steps that a decision by policies took. */
   readonly onDecision: (steps: number) => void
+  /** Told of a send that has come to its end. */
+  readonly onSendEnd: (end: SendEnd) => void
   /** Begins to read what servers count, by their names. */
   readServers(servers: Readonly<Record<string, ServerCounts>>): void
   /** Begins to read what is counted elsewhere. */
@@ -44,6 +49,9 @@ export interface Metrics {
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
+/** All are told from the start: what begins to be told with its first is no increase. */
+const SEND_ENDS = ['included', 'reverted', 'failed'] as const satisfies readonly SendEnd[]
 
 /** The delays of the event loop are measured by a timer of so many ms. */
 const RESOLUTION_MS = 10
@@ -108,6 +116,10 @@ export function createMetrics(): Metrics {
     'Steps that a decision by policies took',
     [10, 30, 100, 300, 1_000, 3_000, 10_000, 100_000, 1_000_000],
   )
+  const sendsEnded = counter('quorate_sends_ended_total', 'Sends that have come to their end, by what it was', [
+    'state',
+  ])
+  for (const state of SEND_ENDS) sendsEnded.inc({ state }, 0)
   const roundFailures = counter('quorate_store_round_failures_total', 'Rounds that a fault of the machine undid')
   read(
     Gauge,
@@ -146,6 +158,7 @@ export function createMetrics(): Metrics {
       if (failed) roundFailures.inc()
     },
     onDecision: (steps) => decisionSteps.observe(steps),
+    onSendEnd: (state) => sendsEnded.inc({ state }),
     readServers(servers) {
       const of = (
         name: string,
@@ -201,6 +214,13 @@ export function createMetrics(): Metrics {
         'state',
       )
       read(Gauge, 'quorate_sends', 'Sends that have not come to their end, by where they are', counted.sends, 'state')
+      read(
+        Gauge,
+        'quorate_messages',
+        'E-mails and text messages that wait to be sent, by whether an attempt has failed',
+        counted.messages,
+        'state',
+      )
       read(Counter, 'quorate_log_lines_lost_total', 'Log lines that could not be written', counted.logLinesLost)
     },
     text: async () => ({ type: registry.contentType, text: await registry.metrics() }),

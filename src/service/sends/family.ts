@@ -15,7 +15,15 @@ export interface SendTools {
   readonly clock: () => number
   readonly logger: Logger
   readonly outbox: Pick<Outbox, 'record' | 'wake'>
+  /** Told of a send that has come to its end, once that is on disk. */
+  readonly onEnd?: ((end: SendEnd) => void) | undefined
 }
+
+/** What noting a change takes. */
+type WritingTools = Pick<SendTools, 'database' | 'clock' | 'outbox' | 'onEnd'>
+
+/** What has become of a send for good: included in a settled block, the same but reverted, or failed. */
+export type SendEnd = 'included' | 'reverted' | 'failed'
 
 /**
  * What has become of handing a send over: a node has it, it never will, or it is tried again at the next turn. Nothing
@@ -49,7 +57,7 @@ export type CreateChainFamily = (tools: SendTools, chain: Chain) => ChainFamily
  * @param also is written in the same transaction, before it
  */
 export async function changeSend(
-  tools: Pick<SendTools, 'database' | 'clock' | 'outbox'>,
+  tools: WritingTools,
   row: SendRow,
   columns: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure' | 'unsettled_block'>>,
   also?: (tx: Transaction) => Promise<void>,
@@ -60,20 +68,29 @@ export async function changeSend(
   })
 }
 
-/** Writes a change of a send and, with it, the event of its status where that is another one. */
+/** Writes a change of a send and, with it, the event of its status where that is another one; counts it where it is the end. */
 async function writeAndTell<Change extends Partial<SendRow>>(
-  { database, outbox }: Pick<SendTools, 'database' | 'outbox'>,
+  { database, outbox, onEnd }: Pick<SendTools, 'database' | 'outbox' | 'onEnd'>,
   row: SendRow,
   change: Change,
   write: (tx: Transaction, change: Change) => Promise<boolean>,
 ): Promise<void> {
   const after = { ...row, ...change }
-  const isTold = await database.write(async (tx) => {
+  const { isChanged, isTold } = await database.write(async (tx) => {
     await lockOrganization(tx, row.organization_id)
     const isChanged = await write(tx, change)
-    return isChanged && after.status !== row.status && outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', after)
+    const isNews = isChanged && after.status !== row.status
+    return { isChanged, isTold: isNews && (await outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', after)) }
   })
   if (isTold) outbox.wake()
+  const end = isChanged ? endOf(after) : undefined
+  if (end !== undefined) onEnd?.(end)
+}
+
+function endOf({ status, failure, unsettled_block }: SendRow): SendEnd | undefined {
+  if (status === 'FAILED') return 'failed'
+  if (status !== 'INCLUDED' || unsettled_block !== null) return undefined
+  return failure === null ? 'included' : 'reverted'
 }
 
 /** Notes what an open send waits for, for those who ask where it stands. */
@@ -82,8 +99,15 @@ export async function noteWait(tools: SendTools, row: SendRow, reason: string): 
   if (row.failure !== failure) await changeSend(tools, row, { failure })
 }
 
+/** Notes that the block of a send is settled: nothing changes the send any more. */
+export async function settleSend(tools: WritingTools, row: SendRow): Promise<void> {
+  await writeAndTell(tools, row, { unsettled_block: null, updated_at: tools.clock() }, (tx, settled) =>
+    updateUnsettled(tx, row, settled),
+  )
+}
+
 /** Notes what the chain has made of a send that was in a block: it is open again. */
-export async function reopenSend(tools: Pick<SendTools, 'database' | 'clock' | 'outbox'>, row: SendRow): Promise<void> {
+export async function reopenSend(tools: WritingTools, row: SendRow): Promise<void> {
   const change = { status: 'BROADCASTING', failure: null, unsettled_block: null, updated_at: tools.clock() } as const
   await writeAndTell(tools, row, change, (tx, opened) => updateUnsettled(tx, row, opened))
 }

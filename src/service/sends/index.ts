@@ -2,6 +2,7 @@
  * Sends: transactions on their way: nonces, fees, broadcast, inclusion, replacement and failure, a family of chains each.
  */
 export { toAttempt } from './attempt.ts'
+export type { SendEnd } from './family.ts'
 export { checkGasAllowance, readGasUsage, reserveGas } from './gas-usage.ts'
 export { createLaneDesk } from './lane-desk.ts'
 export { nextNonce, spokenExecutions, spokenNonces } from './next-nonce.ts'

@@ -3,14 +3,14 @@
  * height of its block has it in no block, twice, the second time at a later head; then the same bytes are offered again.
  */
 import { isFinal } from '../chains/index.ts'
-import { listAttempts, type SendRow, updateUnsettled } from '../resources/sends/store.ts'
+import { listAttempts, type SendRow } from '../resources/sends/store.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
-import { apart, type ChainFamily, reopenSend } from './family.ts'
+import { apart, type ChainFamily, reopenSend, settleSend } from './family.ts'
 import { findIncludedForm, isWitnessed } from './included.ts'
 
 /** Creates what looks back at the included sends of a chain. */
 export function createSettlement(tools: EthereumTools): Required<Pick<ChainFamily, 'lookBack'>> {
-  const { chain, node, clock, database } = tools
+  const { chain, node, database } = tools
   const lastHeads = new Map<string, bigint>()
   /** By the send: the hash of the block in which it was found. While the chain has that block, it is in there. */
   const foundIn = new Map<string, string>()
@@ -41,7 +41,7 @@ export function createSettlement(tools: EthereumTools): Required<Pick<ChainFamil
       missingSince.delete(row.id)
       const isSettled = isFinal(chain, { number, latest: head })
       if (!isSettled || !(await isWitnessed(tools, { hash: row.hash!, blockNumber: number }))) return
-      await database.write((tx) => updateUnsettled(tx, row, { unsettled_block: null, updated_at: clock() }))
+      await settleSend(tools, row)
       foundIn.delete(row.id)
       return
     }

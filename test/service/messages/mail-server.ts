@@ -21,19 +21,20 @@ export interface MailServer {
   close(): Promise<void>
 }
 
-/** Starts one that wants STARTTLS and a password, and answers as it is told. */
+/** Starts one that wants STARTTLS and a password where it has a certificate, and answers as it is told. */
 export async function startMailServer(
-  { key, certificate: cert }: KeyWithCertificate,
+  certified: KeyWithCertificate | undefined,
   reply: (attempt: number) => Reply | Promise<Reply> = () => undefined,
-  { password = 'canary-smtp-password' } = {},
+  { password = 'canary-smtp-password', port = 0 } = {},
 ): Promise<MailServer> {
   const arrived: Arrived[] = []
   let attempts = 0
   let said: Reply
   const refusal = (code: number) => Object.assign(new Error('refused'), { responseCode: code })
   const server = new SMTPServer({
-    key,
-    cert,
+    ...(certified
+      ? { key: certified.key, cert: certified.certificate }
+      : { authOptional: true, disabledCommands: ['STARTTLS'] }),
     authMethods: ['PLAIN'],
     onAuth: ({ username, password: given }, _, done) =>
       given === password ? done(null, { user: username }) : done(refusal(535)),
@@ -51,7 +52,7 @@ export async function startMailServer(
     },
   })
   server.on('error', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return {
     port: (server.server.address() as AddressInfo).port,
     arrived,

@@ -70,6 +70,27 @@ export async function findNextMessage(tx: Transaction, now: number): Promise<num
   return (await soonest(tx, { now }))[0]?.at ?? undefined
 }
 
+/** Counts the messages that wait to be sent: those that nobody has tried yet, and those whose attempts have failed. */
+export async function countMessages(
+  tx: Transaction,
+): Promise<Readonly<Record<'waiting' | 'to be tried again', number>>> {
+  const { all, tried } = await tx
+    .selectFrom('messages')
+    .select(({ fn, eb, case: when }) => [
+      fn.countAll<number>().as('all'),
+      fn
+        .count<number>(
+          when()
+            .when(eb('attempts', '>', 0))
+            .then(1)
+            .end(),
+        )
+        .as('tried'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { waiting: Number(all) - Number(tried), 'to be tried again': Number(tried) }
+}
+
 /** Notes an attempt that failed, and when the next one is due. */
 export async function postponeMessage(
   tx: Transaction,
