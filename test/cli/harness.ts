@@ -1,6 +1,6 @@
 /** Runs the CLI as people do: as a process, with an environment of its own and a folder of its own. */
 
-import { fork, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,6 +42,12 @@ interface Surroundings {
   readonly input?: string
 }
 
+/** Commands that have not ended. They end with this process, whatever became of the test that waits for them. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 /** Runs `quorate` with nothing of this process's environment but the path. */
 export function quorate(args: readonly string[], { env = {}, cwd, input }: Surroundings = {}): Promise<Ran> {
   const child = spawn(process.execPath, [builtMain(), ...args], {
@@ -49,6 +55,8 @@ export function quorate(args: readonly string[], { env = {}, cwd, input }: Surro
     ...(cwd === undefined ? {} : { cwd }),
     stdio: 'pipe',
   })
+  running.add(child)
+  child.once('close', () => running.delete(child))
   child.stdin.end(input)
   let stdout = ''
   let stderr = ''
@@ -68,6 +76,8 @@ const environment = () => ({
   PATH: process.env['PATH'],
   HOME: process.env['HOME'],
   CI: 'true',
+  // By which a run of CI finds what a test left running.
+  ...(process.env['CI_RUN'] ? { CI_RUN: process.env['CI_RUN'] } : {}),
   ...compileCache(),
 })
 

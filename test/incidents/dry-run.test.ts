@@ -3,6 +3,7 @@
  * command that is not in the short list of those that act is run as it stands in its own help, as a process, with a
  * change to make before it: nothing is submitted. A new command is in this by itself.
  */
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -35,8 +36,11 @@ const ACTING: Readonly<Record<string, string>> = {
   worker: 'submits for applies',
   background: 'submits for applies',
   serve: 'is the service, and runs until it is stopped',
+  'codec-server': 'opens payloads until it is stopped, and asks no API',
   'webhooks listen': 'has the organization tell it of what happens, until it is stopped',
 }
+/** None of the others takes that long, also where it waits for what does not come. */
+const A_COMMAND_MS = 60_000
 const looking = commands.filter(({ name }) => !(name in ACTING))
 
 let service: TestService
@@ -131,8 +135,11 @@ describe('dry run: every command that only looks, as its help shows it', () => {
   test('nothing is submitted', async () => {
     const { folder, env } = await scene()
     const before = await countActivities(service)
-    const run = ({ example }: { readonly example: string }) =>
-      quorate(wordsOf(example), { env, cwd: folder, input: '' })
+    const run = async ({ name, example }: { readonly name: string; readonly example: string }) => {
+      const timeout = AbortSignal.timeout(A_COMMAND_MS)
+      const late = once(timeout, 'abort').then(() => Promise.reject(new Error(`\`${name}\` does not end by itself`)))
+      return Promise.race([quorate(wordsOf(example), { env, cwd: folder, input: '' }), late])
+    }
     // First what writes the plan that others show.
     const isPlan = ({ name }: { readonly name: string }) => name === 'plan'
     const exits: Record<string, number | null> = {}
