@@ -3,18 +3,19 @@ import type { Stamper } from '../stamp/index.ts'
 import { type Logger, silentLogger } from '../telemetry/index.ts'
 import { ClientError } from './error.ts'
 import type { QueryClient, RequestOptions, SubmitClient, SubmitOptions } from './model.ts'
+import { type Post, post as postByHttp } from './post.ts'
 import { createRate, MOST_PAUSE_MS, type Rate } from './rate.ts'
 import { malformed, toClientError } from './refusal.ts'
 import { systemTiming, type Timing } from './timing.ts'
-import { ATTEMPT_MS, cancelled, type Fetch, type HttpAnswer, sendOnce } from './transport.ts'
+import { ATTEMPT_MS, cancelled, type HttpAnswer, sendOnce } from './transport.ts'
 
 export interface ClientOptions {
   /** Scheme, host and, if any, path prefix; without a trailing slash. */
   readonly baseUrl: string
   readonly organizationId: string
   readonly stamper: Stamper
-  /** @default Node's own, which keeps connections alive */
-  readonly fetch?: Fetch
+  /** Sends a request. @default by HTTP, over connections that are kept */
+  readonly post?: Post
   readonly logger?: Logger
   /** The organization's share of requests, which all its clients in a process pass through. @default one of its own, without limit */
   readonly rate?: Rate
@@ -43,8 +44,8 @@ export function createSubmitClient(options: ClientOptions): SubmitClient {
 }
 
 function createCaller(options: ClientOptions) {
-  const { organizationId, stamper, logger = silentLogger, timing = systemTiming, attemptMs = ATTEMPT_MS } = options
-  const { fetch = globalThis.fetch } = options
+  const { organizationId, stamper, logger = silentLogger, timing = systemTiming } = options
+  const { post = postByHttp, attemptMs = ATTEMPT_MS } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const rate = options.rate ?? createRate({ timing })
 
@@ -56,7 +57,7 @@ function createCaller(options: ClientOptions) {
     })
     await beforeSending?.()
     const startedAt = timing.now()
-    const answer = await asking(logger, path, () => sendOnce({ url, body, stamper, fetch, attemptMs, signal }))
+    const answer = await asking(logger, path, () => sendOnce({ url, body, stamper, post, attemptMs, signal }))
     const now = timing.now()
     logger.debug('answered', { path, status: answer.status, ms: now - startedAt })
     const refusal = answer.status < 200 || answer.status > 299 ? toClientError(answer, { ...asked, now }) : undefined

@@ -1,5 +1,6 @@
+import { post } from './post.ts'
 import { malformed, toClientError } from './refusal.ts'
-import { ATTEMPT_MS, type Fetch, sendOnce } from './transport.ts'
+import { ATTEMPT_MS, sendOnce } from './transport.ts'
 
 /** Posts one request to an authentication proxy and gives its answer. Throws `ClientError`. */
 export type AskProxy = (path: string, request: object) => Promise<Readonly<Record<string, unknown>>>
@@ -7,17 +8,8 @@ export type AskProxy = (path: string, request: object) => Promise<Readonly<Recor
 /**
  * Makes requests to an authentication proxy, under one of its configurations (docs/protocol/auth-proxy.md). They are not
  * stamped, and each is sent once: a code that was sent twice would be two codes.
- * @default fetch Node's own
  */
-export function asksProxy({
-  url,
-  configId,
-  fetch = globalThis.fetch,
-}: {
-  readonly url: string
-  readonly configId: string
-  readonly fetch?: Fetch
-}): AskProxy {
+export function asksProxy({ url, configId }: { readonly url: string; readonly configId: string }): AskProxy {
   const header = { name: 'X-Auth-Proxy-Config-Id', value: configId } as const
   return async (path, request) => {
     const at = `${url.replace(/\/+$/, '')}${path}`
@@ -26,7 +18,7 @@ export function asksProxy({
       url: at,
       body,
       stamper: { stamp: async () => header },
-      fetch,
+      post,
       attemptMs: ATTEMPT_MS,
     })
     const asked = {

@@ -1,7 +1,6 @@
 import { inSpan, traceHeaders } from '../telemetry/index.ts'
 import { ClientError } from './error.ts'
-
-export type Fetch = (input: string, init: RequestInit) => Promise<Response>
+import { NotConnected, type Post, type Posted } from './post.ts'
 
 /** How long one attempt may take, from connecting to the last byte of the answer. */
 export const ATTEMPT_MS = 30_000
@@ -21,7 +20,7 @@ export interface Attempt {
   readonly body: string
   /** Gives the header that says who asks, for these very bytes. */
   readonly stamper: { stamp(body: Uint8Array): Promise<{ readonly name: string; readonly value: string }> }
-  readonly fetch: Fetch
+  readonly post: Post
   readonly attemptMs: number
   readonly signal?: AbortSignal | undefined
 }
@@ -45,73 +44,65 @@ export async function sendOnce(attempt: Attempt): Promise<HttpAnswer> {
 
 async function send(attempt: Attempt): Promise<HttpAnswer> {
   const { url, body, stamper, attemptMs, signal } = attempt
-  const bytes = new TextEncoder().encode(body)
-  const stamp = await stamper.stamp(bytes)
+  const stamp = await stamper.stamp(new TextEncoder().encode(body))
   const deadline = AbortSignal.timeout(attemptMs)
   try {
-    const response = await attempt.fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', [stamp.name]: stamp.value, ...traceHeaders() },
-      body: bytes,
-      redirect: 'error',
+    const headers = { 'content-type': 'application/json', [stamp.name]: stamp.value, ...traceHeaders() }
+    const posted = await attempt.post(url, body, {
+      headers,
       signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
     })
-    return await toAnswer(response)
+    if (posted.status >= 300 && posted.status < 400) {
+      throw new Error(`it redirects to \`${posted.headers['location'] ?? 'nowhere'}\`, which is not followed`)
+    }
+    return toAnswer(posted)
   } catch (error) {
     throw signal?.aborted ? cancelled(url, error, 'unknown') : unreachable(url, attemptMs, error)
   }
 }
 
-async function toAnswer(response: Response): Promise<HttpAnswer> {
-  const date = Date.parse(response.headers.get('date') ?? '')
-  const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), date)
+function toAnswer({ status, headers, text }: Posted): HttpAnswer {
+  const date = Date.parse(headers['date'] ?? '')
+  const retryAfterMs = parseRetryAfter(headers['retry-after'], date)
   return {
-    status: response.status,
-    text: await response.text(),
-    contentType: response.headers.get('content-type') ?? '',
+    status,
+    text,
+    contentType: headers['content-type'] ?? '',
     ...(Number.isNaN(date) ? {} : { date }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   }
 }
 
 /** Seconds, or a date counted from the answer's own (RFC 9110 §10.2.3). */
-function parseRetryAfter(value: string | null, date: number): number | undefined {
-  if (value === null) return undefined
+function parseRetryAfter(value: string | undefined, date: number): number | undefined {
+  if (value === undefined) return undefined
   if (/^\d+$/.test(value)) return Number(value) * 1000
   const at = Date.parse(value)
   return Number.isNaN(at) || Number.isNaN(date) ? undefined : Math.max(0, at - date)
 }
 
-/** Reasons for which nothing was sent: the connection never stood. */
-const NOT_SENT = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
-
 function unreachable(url: string, attemptMs: number, error: unknown): ClientError {
   const { origin } = new URL(url)
-  const timedOut = error instanceof Error && error.name === 'TimeoutError'
+  const notConnected = error instanceof NotConnected
+  const timedOut = [error, error instanceof Error && error.cause].some(isTimeout)
   const reason = timedOut ? `no answer within ${attemptMs / 1000} s` : reasonOf(error)
   return new ClientError('client/unreachable', `cannot reach the API at \`${origin}\`: ${reason}`, {
     facts: { url, reason },
-    submitted: NOT_SENT.has(reason) ? 'no' : 'unknown',
+    submitted: notConnected ? 'no' : 'unknown',
     next: adviceFor(reason, new URL(url)),
     cause: error,
   })
 }
 
+const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError'
+
 /** What to do about a reason; where it tells no more, to look for the service. */
-function adviceFor(reason: string, { hostname, port, protocol, host }: URL): string {
+function adviceFor(reason: string, { hostname, protocol, host }: URL): string {
   if (reason === 'ENOTFOUND')
     return `no host is called \`${hostname}\` here: correct the base URL, or the name service of this machine`
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(reason) && protocol === 'https:')
     return `what listens there speaks no TLS: the base URL may be \`http://${host}\``
-  if (reason === 'bad port')
-    return `no HTTP is spoken on port ${port}, which belongs to another protocol: correct the base URL`
+  if (/^it redirects/.test(reason)) return 'correct the base URL: a request is stamped for the API that it names'
   if (/HTTP\/1\.1 protocol|HPE_/.test(reason))
     return 'what listens there is no HTTP service: correct the port of the base URL'
   return 'check that the service runs and that the base URL is right (`quorate doctor` tries it)'
@@ -126,7 +117,7 @@ export function cancelled(url: string, cause: unknown, submitted: 'no' | 'unknow
   })
 }
 
-/** The system's word for it (`ECONNREFUSED`), which `fetch` hides in the cause. */
+/** The system's word for it (`ECONNREFUSED`), which may be in the cause. */
 function reasonOf(error: unknown): string {
   for (let one: unknown = error; one instanceof Error; one = one.cause) {
     if ('code' in one && typeof one.code === 'string') return one.code

@@ -96,7 +96,7 @@ const MISTAKES: readonly Mistake[] = [
   url('https://127.0.0.1:PORT', 'client/unreachable', 'what listens there speaks no TLS', '`http://127.0.0.1:PORT`'),
   url('http://127.0.0.1:PORT/public/v1', 'config/invalid', 'leave out `/public/v1`', '`http://127.0.0.1:PORT`'),
   url('http://127.0.0.1:PORT:PORT', /config\//),
-  url('http://127.0.0.1:9', 'client/unreachable', 'no HTTP is spoken on port 9'),
+  url('http://127.0.0.1:9', 'client/unreachable', 'ECONNREFUSED', 'check that the service runs'),
   url('http://nobody.invalid', 'client/unreachable', /no host is called `nobody.invalid`|quorate doctor/),
   url('http://[::1', /config\//),
   url(`http://user:${secret}@127.0.0.1:PORT`, 'config/invalid', 'leave out the user, as in `http://127.0.0.1:PORT`'),

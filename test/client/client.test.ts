@@ -10,6 +10,7 @@ import {
   createSubmitClient,
   type Timing,
 } from '../../src/client/index.ts'
+import { type Post, post } from '../../src/client/post.ts'
 
 const organizationId = '00000000-0000-4000-8000-000000000001'
 const publicKey = '0264fb511728122da3b7b8a449c79d7a9e3fb847f4cbf0efbc6c82f68ada0ae5eb'
@@ -123,7 +124,9 @@ describe('client: what is sent', () => {
 
   test('a redirect is not followed: the stamp is for nobody else', async () => {
     const { baseUrl, seen } = await serve(answers(307, '', { location: '/elsewhere' }))
-    expect((await faultOf(submit(baseUrl))).code).toBe('client/unreachable')
+    const fault = await faultOf(submit(baseUrl))
+    expect([fault.code, fault.submitted]).toEqual(['client/unreachable', 'unknown'])
+    expect(fault.message).toContain('it redirects to `/elsewhere`')
     expect(seen).toHaveLength(1)
   })
 })
@@ -326,12 +329,12 @@ describe('client: the rate', () => {
     const timing = testTiming(0)
     const sentAt: number[] = []
     const { baseUrl } = await serve(answers(200, {}))
-    const fetch = async (input: string, init: RequestInit) => {
+    const sending: Post = async (...request) => {
       sentAt.push(timing.now())
-      return globalThis.fetch(input, init)
+      return post(...request)
     }
     const client = createQueryClient(
-      options(baseUrl, { timing, fetch, rate: createRate({ requestsPerSecond: 4, timing }) }),
+      options(baseUrl, { timing, post: sending, rate: createRate({ requestsPerSecond: 4, timing }) }),
     )
     for (let i = 0; i < 12; i++) await client.query('whoami', {})
     const most = Math.max(...sentAt.map((start) => sentAt.filter((at) => at >= start && at < start + 1000).length))

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ClientError, createRate, createSubmitClient, type Rate, type Timing } from '../../src/client/index.ts'
+import { post } from '../../src/client/post.ts'
 import { readActual } from '../../src/live/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
@@ -206,9 +207,9 @@ describe('rate: clients of one organization at the real service', () => {
         stamper,
         rate,
         timing,
-        fetch: (input, init) => {
+        post: (...request) => {
           sentAt.push(now)
-          return fetch(input, init)
+          return post(...request)
         },
       })
     return { create, sentAt }
