@@ -41,7 +41,7 @@ export async function loadKey(folder: string): Promise<Buffer> {
   if (own) return own
   const draft = `${path}.new`
   claimPrivate(draft, `${randomBytes(32).toString('hex')}\n`)
-  const drafted = readPrivate(draft)
+  const drafted = readDraft(draft, path)
   // Another process has just finished this.
   if (drafted === undefined) return loadKey(folder)
   try {
@@ -53,6 +53,16 @@ export async function loadKey(folder: string): Promise<Buffer> {
   }
   rmSync(draft, { force: true })
   return loadKey(folder)
+}
+
+/** The draft; undefined once another process has finished this, which for a moment gives the draft the name of the key as well. */
+function readDraft(draft: string, path: string): string | undefined {
+  try {
+    return readPrivate(draft)
+  } catch (error) {
+    if (existsSync(path)) return undefined
+    throw error
+  }
 }
 
 /** The key as it lies beside the folder; undefined where there is none. */
