@@ -54,6 +54,9 @@ export interface SendLedger {
   /** Keeps the progress of a send. A send that has ended keeps its end, also when an older state is handed in again. */
   putProgress(progress: SendProgress): Promise<void>
   getProgress(sendId: string): Promise<SendProgress | undefined>
+  /** Keeps that a node of the user's own has a send in a block that is definitive: it is not asked again. */
+  setFinal(sendId: string, final: FinalOfSend): Promise<void>
+  getFinal(sendId: string): Promise<FinalOfSend | undefined>
   /** Whether bytes of a send are made: they may have been sent, whatever was answered. */
   isAsked(sendId: string): Promise<boolean>
   /** The sends of an organization, oldest first. */
@@ -71,6 +74,13 @@ export interface SendEntry {
 export interface MadeOfSend {
   readonly activityId?: string | undefined
   readonly sendTransactionStatusId?: string | undefined
+}
+
+/** A transaction in a definitive block, and how many blocks made it that. */
+export interface FinalOfSend {
+  readonly transactionHash: string
+  readonly block: string
+  readonly confirmations: number
 }
 
 interface ListedOrder {
@@ -97,6 +107,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
   const refusedAt = (name: string, attempt: number) => join(folder, 'send-bodies-refused', `${name}-${attempt}`)
   const activityAt = (name: string) => join(folder, 'send-activities', name)
   const statusAt = (name: string) => join(folder, 'send-statuses', name)
+  const finalAt = (name: string) => join(folder, 'send-finals', name)
   const askedAt = (name: string) => join(folder, 'send-stops-asked', name)
   const stoppedAt = (name: string) => join(folder, 'send-stops', name)
 
@@ -237,6 +248,13 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       })
     },
     getProgress,
+    async setFinal(sendId, final) {
+      await claim(finalAt((await nameNow(sendId)).name), JSON.stringify(final))
+    },
+    async getFinal(sendId) {
+      const text = await read(finalAt((await nameNow(sendId)).name))
+      return text === undefined ? undefined : (JSON.parse(text) as FinalOfSend)
+    },
     async isAsked(sendId) {
       const { body } = await lastBody((await nameNow(sendId)).name)
       return body !== undefined && body !== NEVER

@@ -17,6 +17,7 @@ export {
 } from './address-formats.ts'
 export { addressSpellings } from './address-spellings.ts'
 export { chainName, normalizeCaip2 } from './caip2.ts'
+export { confirmationsOf } from './confirmations.ts'
 export { type Curve, type CurveRow, curveByName, curves, isCurve } from './curves.ts'
 export { ChainError, UnsupportedTransaction } from './error.ts'
 export { feeCapOf } from './fee-caps.ts'

@@ -103,9 +103,18 @@ export function readChains(options: Readonly<Record<string, unknown>>, environme
   return chains
 }
 
-/** The first node of each chain. Throws `cli/usage`. */
-export function readNodes(environment: Environment): Readonly<Record<string, string>> {
-  return Object.fromEntries(read(ROWS.chain, {}, environment).map(({ caip2, value }) => [caip2, value.split(',')[0]!]))
+/** The nodes of each chain. Throws `cli/usage`. */
+export function readNodes(environment: Environment): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(read(ROWS.chain, {}, environment).map(({ caip2, value }) => [caip2, value.split(',')]))
+}
+
+/** How many blocks make a send final, of chains with and without nodes. Throws `cli/usage`. */
+export function readConfirmations(
+  options: Readonly<Record<string, unknown>>,
+  environment: Environment,
+): Readonly<Record<string, number>> {
+  const said = read(ROWS.confirmations, options, environment)
+  return Object.fromEntries(said.map(({ caip2, value }) => [caip2, Number(value)]))
 }
 
 /** The caps of fees, in wei, of chains with and without nodes. Throws `cli/usage`. */

@@ -1,5 +1,6 @@
 import type { PlanStore, SendBatch } from '../../activities/index.ts'
 import { type BatchReport, toBatchReport } from './batch-report.ts'
+import { type NodeSettings, withFinality } from './finality.ts'
 import { findReplacers } from './replaced-by.ts'
 import { unknownName, usage } from './usage.ts'
 
@@ -15,10 +16,14 @@ export async function findBatch(batches: Batches, begins: string): Promise<SendB
   throw unknownName('batch', begins, known)
 }
 
-/** The state of each row of a batch, up to now. */
+/**
+ * The state of each row of a batch, up to now.
+ * @param settings nodes that say what is final. @default none is asked
+ */
 export async function readBatchReport(
   { sends, batches }: Pick<PlanStore, 'sends' | 'batches'>,
   batch: SendBatch,
+  settings: NodeSettings = { nodes: {}, confirmations: {} },
 ): Promise<BatchReport> {
   const [stands, stoppedAt] = await Promise.all([batches.survey(batch), batches.stoppedAt(batch.batchId)])
   const asked = await Promise.all(
@@ -28,5 +33,6 @@ export async function readBatchReport(
       isAsked: one.state === 'submitting' && one.progress === undefined && (await sends.isAsked(one.sendId)),
     })),
   )
-  return toBatchReport(batch, await findReplacers(sends, asked), stoppedAt)
+  const rows = await withFinality(await findReplacers(sends, asked), sends, settings)
+  return toBatchReport(batch, rows, stoppedAt)
 }

@@ -1,6 +1,7 @@
 /** The report of a batch, row by row; as JSON and as CSV of the same values. */
 import type { RowStand, SendBatch, SendBatchProgress } from '../../activities/index.ts'
 import { csvLine, EXIT, type ExitCode } from '../diagnostics/index.ts'
+import type { Finality } from './finality.ts'
 import { exitOfStates, type KnownOfSend, type SendState, stateOf } from './states.ts'
 
 export interface BatchReport {
@@ -25,6 +26,14 @@ interface ReportRow {
   readonly amount: string
   readonly state: SendState
   readonly transactionHash?: string
+  /** Number of its block; on Solana the slot. */
+  readonly block?: string
+  /** In the smallest unit of the chain's currency. */
+  readonly fee?: string
+  /** Blocks on top of it, its own counted, where a node of the user's own tells them. */
+  readonly confirmations?: number
+  /** Who says that it is in a block. */
+  readonly reportedBy?: Finality['reportedBy']
   /** Why it is not included. */
   readonly reason?: string
   readonly activityId?: string
@@ -49,7 +58,7 @@ export function toBatchReport(
 }
 
 /** A row, and what else its state follows from. */
-export type StandingRow = RowStand & Pick<KnownOfSend, 'isAsked' | 'replacedBy'>
+export type StandingRow = RowStand & Pick<KnownOfSend, 'isAsked' | 'replacedBy' | 'finality'>
 
 /** Counts the rows in each state. */
 export function countStates(rows: readonly Pick<ReportRow, 'state'>[]): BatchReport['counts'] {
@@ -59,10 +68,11 @@ export function countStates(rows: readonly Pick<ReportRow, 'state'>[]): BatchRep
 }
 
 function toRow({ row, state: standing, ...facts }: StandingRow): ReportRow {
-  const { progress } = facts
+  const { progress, finality } = facts
   const state = stateOf({ row: standing, ...facts })
   const { reference, from, to, amount } = row.order
-  const { transactionHash, activityId, error } = progress ?? {}
+  const { transactionHash, receipt, activityId, error } = progress ?? {}
+  const block = finality?.block ?? receipt?.block
   const reason = state === 'left out' ? row.leftOut : (REASONS[state as keyof typeof REASONS] ?? error?.message)
   return {
     row: row.line,
@@ -72,6 +82,10 @@ function toRow({ row, state: standing, ...facts }: StandingRow): ReportRow {
     amount,
     state,
     ...(transactionHash === undefined ? {} : { transactionHash }),
+    ...(block === undefined ? {} : { block }),
+    ...(receipt === undefined ? {} : { fee: receipt.fee.amount }),
+    ...(finality?.confirmations === undefined ? {} : { confirmations: finality.confirmations }),
+    ...(finality === undefined ? {} : { reportedBy: finality.reportedBy }),
     ...(reason === undefined ? {} : { reason }),
     ...(activityId === undefined ? {} : { activityId }),
   }
@@ -92,6 +106,10 @@ const COLUMNS = [
   'transactionHash',
   'reason',
   'activityId',
+  'block',
+  'fee',
+  'confirmations',
+  'reportedBy',
 ] as const
 
 /** One line for each row, after the names of the columns. */

@@ -4,6 +4,7 @@
  */
 import type { RowState, SendProgress } from '../../activities/index.ts'
 import { EXIT, type ExitCode } from '../diagnostics/index.ts'
+import { type Finality, isFinality } from './finality.ts'
 
 interface StateRow {
   /** Whether it never changes. */
@@ -25,7 +26,9 @@ export const SEND_STATES = {
   stuck: open(
     'wait: it goes on by itself as soon as it can; `quorate sends replace` offers more for one that is broadcast, `quorate sends cancel` ends it',
   ),
-  included: { isOver: true, exit: EXIT.done },
+  // Paid, and nobody waits for more; but a block may be taken back until it is final.
+  included: { isOver: false, exit: EXIT.done },
+  final: { isOver: true, exit: EXIT.done },
   reverted: unpaid('its fee is spent and nothing else moved; correct the cause and send under a new reference'),
   replaced: unpaid(),
   cancelled: unpaid('send under a new reference if it is to be paid after all'),
@@ -48,10 +51,11 @@ export interface KnownOfSend {
   /** Its bytes are made, and may have been sent. */
   readonly isAsked?: boolean | undefined
   readonly replacedBy?: { readonly cancels: boolean } | undefined
+  readonly finality?: Finality | undefined
 }
 
 /** Says in which state a send is. */
-export function stateOf({ progress, row, isAsked, replacedBy }: KnownOfSend): SendState {
+export function stateOf({ progress, row, isAsked, replacedBy, finality }: KnownOfSend): SendState {
   if (row === 'taken' || row === 'left out' || row === 'stopped') return row
   if (progress === undefined) {
     if (isAsked) return 'unknown'
@@ -63,6 +67,8 @@ export function stateOf({ progress, row, isAsked, replacedBy }: KnownOfSend): Se
       return activityId === undefined && (isAsked || fingerprint !== undefined) ? 'unknown' : state
     case 'broadcasting':
       return error?.code === 'apply/transaction-waits' ? 'stuck' : state
+    case 'included':
+      return finality !== undefined && isFinality(finality) ? 'final' : state
     case 'failed':
       if (error?.code === 'apply/transaction-replaced') return replacedBy?.cancels ? 'cancelled' : 'replaced'
       return ENDS[error?.code ?? ''] ?? state

@@ -137,7 +137,9 @@ describe('send --batch: a file is sent row by row', () => {
     expect(second.rows).toEqual(first.rows)
     expect(await day.paid()).toBe(paid + 4_000_000_000n)
     const [head, ...rows] = day.file('paid.csv').trim().split('\r\n')
-    expect(head).toBe('row,reference,from,to,amount,state,transactionHash,reason,activityId')
+    expect(head).toBe(
+      'row,reference,from,to,amount,state,transactionHash,reason,activityId,block,fee,confirmations,reportedBy',
+    )
     expect(rows.map((row) => row.split(',').slice(0, 6).join())).toEqual([
       `2,PAY-0,${day.from},payroll,1 gwei,included`,
       `3,PAY-1,${day.from},${REVERTS},2 gwei,reverted`,

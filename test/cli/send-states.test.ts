@@ -30,6 +30,10 @@ const CASES: Readonly<Record<SendState, Parameters<typeof stateOf>[0]>> = {
   broadcasting: { progress: at('broadcasting', { activityId: 'a' }) },
   stuck: { progress: at('broadcasting', because('apply/transaction-waits')) },
   included: { progress: at('included', { transactionHash: HASH }) },
+  final: {
+    progress: at('included', { transactionHash: HASH }),
+    finality: { reportedBy: 'node', block: '7', confirmations: 12, of: 12 },
+  },
   reverted: { progress: at('failed', { transactionHash: HASH, ...because('apply/transaction-reverted') }) },
   replaced: { progress: at('failed', because('apply/transaction-replaced')) },
   cancelled: { progress: at('failed', because('apply/transaction-replaced')), replacedBy: BY },
@@ -44,25 +48,26 @@ const CASES: Readonly<Record<SendState, Parameters<typeof stateOf>[0]>> = {
 const states = Object.keys(SEND_STATES) as readonly SendState[]
 
 describe.each(states)('send states: %s', (state) => {
-  const { progress, row, replacedBy } = CASES[state]
+  const { progress, row, replacedBy, finality } = CASES[state]
   const { exit, isOver } = SEND_STATES[state]
 
   test('is the same in the text and JSON of `send` and `sends`, and their exit code', () => {
     expect(stateOf(CASES[state])).toBe(state)
     if (progress === undefined) return
     const by = replacedBy as typeof BY | undefined
-    expect(renderSend(progress, plain, 0, by)).toMatch(new RegExp(`^${state}\\b`))
-    expect(renderListedSend({ order, progress, ...(by && { replacedBy: by }) }, plain, 0)).toContain(`  ${state}`)
-    expect(toSendJson({ order, progress, ...(by && { replacedBy: by }) })).toMatchObject({ state })
+    const known = { ...(by && { replacedBy: by }), ...(finality && { finality }) }
+    expect(renderSend(progress, plain, 0, known)).toMatch(new RegExp(`^${state}\\b`))
+    expect(renderListedSend({ order, progress, ...known }, plain, 0)).toContain(`  ${state}`)
+    expect(toSendJson({ order, progress, ...known })).toMatchObject({ state })
     expect(exitOfSend(progress)).toBe(exit)
-    const isPaidOrMoves = ['included', 'submitting', 'broadcasting', 'replaced', 'rejected'].includes(state)
+    const isPaidOrMoves = ['included', 'final', 'submitting', 'broadcasting', 'replaced', 'rejected'].includes(state)
     if (!isPaidOrMoves) expect(renderNext(progress, plain, by)).toMatch(/^ {2}next +\S/)
   })
 
   test('is the same in the report of a batch, its CSV and its exit code', () => {
     const batch = { batchId: 'b', organization: order.organization, file: 'f.csv', orderedAt: '', rows: [] }
     const stand = { row: { line: 2, order }, sendId: 's', state: row ?? progress!.state }
-    const facts = { ...(progress && { progress }), ...(replacedBy && { replacedBy }) }
+    const facts = { ...(progress && { progress }), ...(replacedBy && { replacedBy }), ...(finality && { finality }) }
     const report = toBatchReport(batch, [{ ...stand, ...facts }], undefined)
     expect(report.counts).toEqual({ [state]: 1 })
     expect(toReportCsv(report).split('\r\n')[1]!.split(',')[5]).toBe(state)

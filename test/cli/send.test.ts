@@ -60,7 +60,7 @@ test('send: a reference is sent once, however often it is asked, and stands for 
   const { transactionHash } = first!.progress
   const listed = `INV-42  1.5 eth from ${day.walletName} to payroll  included      ${transactionHash}  in block `
   expect(stdout.startsWith(listed)).toBe(true)
-  expect(stdout.slice(listed.length)).toMatch(/^[1-9]\d*, for a fee of 0\.0000\d+ eth\n$/)
+  expect(stdout.slice(listed.length)).toMatch(/^[1-9]\d*, for a fee of 0\.0000\d+ eth, as reported by the API\n$/)
 })
 
 test('send: what is wrong is said before anything is submitted', { timeout: 120_000 }, async () => {

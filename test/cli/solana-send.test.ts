@@ -55,7 +55,7 @@ test('send on Solana: a reference is sent once, however often it is asked, and n
   const sends = (...words: readonly string[]) => quorate(['sends', ...words], { env: day.env, cwd: day.folder })
   const { slot } = day.node.landed.get(signature)!
   expect((await sends()).stdout).toBe(
-    `INV-42  1.5 sol from ${day.walletName} to crew  included      ${signature}  in slot ${slot}, for a fee of 0.000005 sol\n`,
+    `INV-42  1.5 sol from ${day.walletName} to crew  included      ${signature}  in slot ${slot}, for a fee of 0.000005 sol, as reported by the API\n`,
   )
   for (const verb of ['replace', 'cancel']) {
     const refused = await sends(verb, 'INV-42')

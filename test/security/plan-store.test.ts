@@ -58,6 +58,7 @@ async function fill(): Promise<void> {
     await store.sends.refuseBody(entry, body)
     await store.sends.setMade(entry, { activityId: `made-${name}`, sendTransactionStatusId: `status-${name}` })
     await store.sends.putProgress({ sendId, reference: name, state: 'broadcasting' })
+    await store.sends.setFinal(sendId, { transactionHash: '0x1', block: '1', confirmations: 1 })
     const batchOfOne = batchOf([orderOf(`row-${name}`)])
     await store.batches.put(batchOfOne)
     await store.sends.enter(orderOf(`row-${name}`))
@@ -92,6 +93,7 @@ test('every shelf of the ledgers is one of records', () => {
         'send-bodies',
         'send-bodies-refused',
         'send-body-owners',
+        'send-finals',
         'send-gates',
         'send-gates-settled',
         'send-progress',

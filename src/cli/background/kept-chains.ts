@@ -5,9 +5,9 @@
 import { join } from 'node:path'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { ensurePrivateFolder, readPrivate, writePrivate } from '../../local/index.ts'
-import type { FeeSettings } from '../../sending/index.ts'
+import type { FeeSettings, NodeSettings } from '../../sending/index.ts'
 import type { ChainsSettings } from '../../service/index.ts'
-import { CHAIN_VARIABLES, readChains, readFeeCaps, readNodes } from '../chains.ts'
+import { CHAIN_VARIABLES, readChains, readConfirmations, readFeeCaps, readNodes } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 
 type Environment = CommandInput['environment']
@@ -38,7 +38,18 @@ export function readFeeSettings({
   environment,
 }: Pick<CommandInput, 'settings' | 'environment'>): FeeSettings {
   const said = withKept(dataDir, chainsOf(environment))
-  return { nodes: readNodes(said), caps: readFeeCaps(said) }
+  const nodes = Object.entries(readNodes(said)).map(([caip2, urls]) => [caip2, urls[0]!])
+  return { nodes: Object.fromEntries(nodes), caps: readFeeCaps(said) }
+}
+
+/** The user's own nodes, and how many blocks make a send final; nothing is kept by it. Throws `cli/usage`. */
+export function readNodeSettings({
+  settings: { dataDir },
+  environment,
+  options,
+}: Pick<CommandInput, 'settings' | 'environment' | 'options'>): NodeSettings {
+  const said = withKept(dataDir, chainsOf(environment))
+  return { nodes: readNodes(said), confirmations: readConfirmations(options, said) }
 }
 
 function withKept(dataDir: string, said: Environment): Environment {

@@ -1,6 +1,12 @@
 import { type CommandRow, type OptionRow, valueOptions } from '../command.ts'
 import { serviceFolder, wait } from './option-rows.ts'
 
+const confirmations: OptionRow = {
+  flags: '--confirmations <id=blocks>',
+  meaning:
+    'blocks that make a send final where QUORATE_CHAINS names a node; may be repeated (default: QUORATE_CONFIRMATIONS, or the chain’s own)',
+  repeatable: true,
+}
 const replaced = {
   reference: 'what the send is called',
   folder: 'folder of definitions whose names the dry run shows (default: addresses alone)',
@@ -77,6 +83,7 @@ export const sendCommands: readonly CommandRow[] = [
       { flags: '--dry-run', meaning: 'show what would be sent, and what would come of it; send nothing' },
       { flags: '--yes', meaning: 'do not ask for confirmation' },
       { flags: '--detach', meaning: 'return when it has been submitted; list it with `quorate sends`' },
+      confirmations,
       wait,
       ...valueOptions,
     ],
@@ -113,11 +120,12 @@ export const sendCommands: readonly CommandRow[] = [
       { flags: '--batch <id>', meaning: 'the rows of a batch, by its id or the beginning of it' },
       { flags: '--csv', meaning: 'of a batch, print its report as CSV' },
       { flags: '--report <file>', meaning: 'of a batch, write its report to FILE.json or FILE.csv' },
+      confirmations,
     ],
     example: 'quorate sends --open',
     help: {
       description:
-        'Reads the ledger of the data folder: every reference that was sent from it, who was paid how much, and how that send stands. Neither the API nor Temporal is asked about a send. With --follow, each change of what is open is shown until all has ended; where nobody watches, it exits with 3 when all that is open waits for people.',
+        'Reads the ledger of the data folder: every reference that was sent from it, who was paid how much, and how that send stands. Neither the API nor Temporal is asked about a send; nodes of QUORATE_CHAINS are, whether what is included is final: without one it is said to be included as reported by the API. With --follow, each change of what is open is shown until all has ended; where nobody watches, it exits with 3 when all that is open waits for people.',
       examples: [
         ['quorate sends --follow', 'see what is open through to its end'],
         ['quorate sends --json', 'as data'],

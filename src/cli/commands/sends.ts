@@ -9,9 +9,11 @@ import {
   readBatchReport,
   stateOf,
   toReportCsv,
+  withFinality,
   withReplacers,
 } from '../../sending/index.ts'
 import { findPlace, findSeen, type SeenApi } from '../background/connect.ts'
+import { readNodeSettings } from '../background/kept-chains.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
@@ -20,7 +22,7 @@ import { followListed, isOver, type ListedSend } from '../sending/following.ts'
 import { renderListedSend, toSendJson } from '../views/send.ts'
 import { renderSendBatchEnd } from '../views/send-batch.ts'
 
-/** Lists what was sent from here, oldest first, and how each stands, or follows what is open; the ledger knows, no service is asked. */
+/** Lists what was sent from here, oldest first, and how each stands, or follows what is open. The ledger knows; nodes of the user's own say what is final. */
 export async function sends(input: CommandInput): Promise<ExitCode> {
   const { io, json, options, settings } = input
   if (typeof options['batch'] === 'string') {
@@ -46,9 +48,14 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const ids = new Set(chosen.map(({ sendId }) => sendId))
   const read = async () =>
     (await readListed(ledger, organizationId)).filter(({ sendId }) => ids.has(sendId)).map(marked)
-  const shown = follows
-    ? await followListed(io, { read, show, nudge: (waiting) => nudgeSends(input, waiting) })
-    : chosen.map(marked)
+  const nodes = readNodeSettings(input)
+  const settled = (all: readonly ListedSend[]) => withFinality(all, ledger, nodes)
+  const showSettled = async (one: ListedSend) => (await settled([one])).forEach(show)
+  const shown = await settled(
+    follows
+      ? await followListed(io, { read, show: showSettled, nudge: (waiting) => nudgeSends(input, waiting) })
+      : chosen.map(marked),
+  )
   if (!follows) shown.forEach(show)
   if (found.isDown && !json && shown.some((one) => !isOver(one))) io.say(DOWN)
   if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson) })
@@ -106,10 +113,11 @@ async function readListed(ledger: PlanStore['sends'], organizationId: string): P
 }
 
 /** The state of each row of a batch, up to now. */
-async function reportBatch({ io, json, options, settings }: CommandInput, begins: string): Promise<ExitCode> {
+async function reportBatch(input: CommandInput, begins: string): Promise<ExitCode> {
+  const { io, json, options, settings } = input
   assertReportable(options['report'])
   const ledger = ledgerOf(settings.dataDir)
-  const report = await readBatchReport(ledger, await findBatch(ledger.batches, begins))
+  const report = await readBatchReport(ledger, await findBatch(ledger.batches, begins), readNodeSettings(input))
   writeReport(options['report'], report)
   if (json) writeJson(io, report)
   else io.out(options['csv'] === true ? toReportCsv(report) : renderSendBatchEnd(report, io.style))

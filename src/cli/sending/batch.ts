@@ -35,7 +35,7 @@ import {
   withFunds,
 } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
-import { readFeeSettings } from '../background/kept-chains.ts'
+import { readFeeSettings, readNodeSettings } from '../background/kept-chains.ts'
 import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
@@ -231,7 +231,7 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     const progress = await looking(io, { what: 'the batch', otherwise }, () =>
       followBatch(applies, handle, { show: view.progress, until }),
     )
-    const report = await readBatchReport(ledgerOf(input.settings.dataDir), batch)
+    const report = await readBatchReport(ledgerOf(input.settings.dataDir), batch, readNodeSettings(input))
     view.ended()
     writeReport(options['report'], report)
     if (progress.error) io.say(line`${io.style.error(progress.error.message)}\n`)

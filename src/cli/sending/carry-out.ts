@@ -21,7 +21,9 @@ import {
   type SendDescription,
   type SendMeaning,
   whyDenied,
+  withFinality,
 } from '../../sending/index.ts'
+import { readNodeSettings } from '../background/kept-chains.ts'
 import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
@@ -105,14 +107,17 @@ export function notElsewhere(
 
 /** Says how a send ended, or what it waits for. */
 async function end(
-  { io, json, options, settings }: CommandInput,
+  input: CommandInput,
   place: Place,
   { sendId, order, progress }: Required<EarlierSend>,
 ): Promise<ExitCode> {
-  const [{ replacedBy } = {}] = await findReplacers(ledgerOf(settings.dataDir).sends, [{ order, progress }])
-  const by = replacedBy === undefined ? {} : { replacedBy }
-  if (json) writeJson(io, toSendJson({ order, sendId, progress, ...by }))
-  else if (isFinal(progress)) io.say(renderSend(progress, io.style, place.now(), replacedBy))
+  const { io, json, options, settings } = input
+  const { sends: ledger } = ledgerOf(settings.dataDir)
+  const replaced = await findReplacers(ledger, [{ order, sendId, progress }])
+  const [{ replacedBy, finality } = {}] = await withFinality(replaced, ledger, readNodeSettings(input))
+  const known = { ...(replacedBy && { replacedBy }), ...(finality && { finality }) }
+  if (json) writeJson(io, toSendJson({ order, sendId, progress, ...known }))
+  else if (isFinal(progress)) io.say(renderSend(progress, io.style, place.now(), known))
   if (!json) io.say(renderNext(progress, io.style, replacedBy))
   const isDetached = options['detach'] === true && !isFinal(progress)
   if (isDetached && !json && progress.activityId === undefined) io.say(UNSUBMITTED)

@@ -1,6 +1,6 @@
 /** `quorate sends --follow`: reads the ledger until every open send has ended. The workflows are not asked. */
 import type { SendOrder, SendProgress } from '../../../activities/index.ts'
-import { isFinal, type ReplacedBy } from '../../sending/index.ts'
+import { type Finality, isFinal, type ReplacedBy } from '../../sending/index.ts'
 import type { Io } from '../io.ts'
 import { looking } from '../looking.ts'
 
@@ -16,6 +16,7 @@ export interface ListedSend {
   readonly isLeft?: boolean
   /** The reference of the send of this ledger that has taken its nonce, and whether that was to cancel it. */
   readonly replacedBy?: ReplacedBy
+  readonly finality?: Finality
 }
 
 export function isOver({ progress }: ListedSend): boolean {
@@ -42,7 +43,7 @@ export function followListed(
     nudge,
   }: {
     readonly read: () => Promise<readonly ListedSend[]>
-    readonly show: (one: ListedSend) => void
+    readonly show: (one: ListedSend) => Promise<void>
     /** Tells the workflows of these sends to ask the API at once: a user who looks has often just approved something. */
     readonly nudge: (waiting: readonly ListedSend[]) => Promise<void>
   },
@@ -56,7 +57,7 @@ export function followListed(
         const text = JSON.stringify(one.progress)
         if (shown.has(one.sendId) && shown.get(one.sendId) === text) continue
         shown.set(one.sendId, text)
-        show(one)
+        await show(one)
       }
       // What somebody ended at Temporal does not move by itself.
       const open = all.filter((one) => !isOver(one) && one.isLeft !== true)

@@ -1,7 +1,7 @@
 /** A batch of sends for people: its rows, its progress and its end. */
 import type { RowState, SendBatch, SendBatchProgress } from '../../../activities/index.ts'
 import { chainName } from '../../chain/index.ts'
-import { type ExitCode, printable } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
 import {
   type BatchReport,
   type BatchTotal,
@@ -134,7 +134,7 @@ export const renderSendBatchEnd = view((report: BatchReport, style: Style): stri
 })
 
 /** There may be hundreds of them, and nothing is to be said of each. */
-const UNLISTED: ReadonlySet<SendState> = new Set(['included', 'not begun', 'stopped'])
+const UNLISTED: ReadonlySet<SendState> = new Set(['included', 'final', 'not begun', 'stopped'])
 
 function renderSum({ rows, counts, batchId }: BatchReport): string {
   return `${countOf(rows.length)}: ${countsInWords(counts)}; batch ${batchId.slice(0, 12)}\n`
@@ -168,7 +168,7 @@ export const renderStopped = view((report: BatchReport, style: Style): string =>
     ...(submitted.length === 0
       ? []
       : [
-          `  ${word('submitted')} ${countOf(submitted.length)}: ${countsInWords(others)}${submitted.every(({ state }) => SEND_STATES[state].isOver) ? '' : '; followed to their end'}\n`,
+          `  ${word('submitted')} ${countOf(submitted.length)}: ${countsInWords(others)}${submitted.every(({ state }) => SEND_STATES[state].exit !== EXIT.waiting) ? '' : '; followed to their end'}\n`,
         ]),
     ...(counts.waiting === undefined
       ? []

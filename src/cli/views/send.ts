@@ -1,10 +1,12 @@
 /** A send for people and for programs; the text is made from the same values as the JSON. */
-import type { SendOrder, SendProgress, TransactionReceipt } from '../../../activities/index.ts'
-import { chainName, namespaceOf } from '../../chain/index.ts'
+import type { SendOrder, SendProgress } from '../../../activities/index.ts'
+import { chainName } from '../../chain/index.ts'
 import { type ExitCode, printable } from '../../diagnostics/index.ts'
 import { shortCode } from '../../plan/index.ts'
 import {
   chainOf,
+  type Finality,
+  isFinality,
   printAmount,
   type ReplacedBy,
   SEND_STATES,
@@ -24,7 +26,14 @@ import { feeForSender, named } from './send-words.ts'
 /** The colour of each state. A missing row does not compile. */
 export const COLOURS = {
   ...{ 'not begun': 'dim', submitting: 'dim', unknown: 'warning', waiting: 'warning', broadcasting: 'dim' },
-  ...{ stuck: 'warning', included: 'good', reverted: 'error', replaced: 'warning', cancelled: 'warning' },
+  ...{
+    stuck: 'warning',
+    included: 'good',
+    final: 'good',
+    reverted: 'error',
+    replaced: 'warning',
+    cancelled: 'warning',
+  },
   ...{ failed: 'error', denied: 'error', rejected: 'error', 'given up': 'error', stopped: 'warning' },
   ...{ 'left out': 'warning', taken: 'error' },
 } as const satisfies Record<SendState, keyof Style>
@@ -74,10 +83,17 @@ export const renderOrder = view(
   },
 )
 
+/** What is known of a send besides its progress. */
+interface Known {
+  readonly replacedBy?: ReplacedBy
+  readonly finality?: Finality
+}
+
 /** One state in one line. */
-export const renderSend = view((progress: SendProgress, style: Style, now: number, by?: ReplacedBy): string => {
-  const { fingerprint, approved = [], since, transactionHash, receipt, error } = progress
-  const state = stateOf({ progress, replacedBy: by })
+export const renderSend = view((progress: SendProgress, style: Style, now: number, known: Known = {}): string => {
+  const { fingerprint, approved = [], since, transactionHash, error } = progress
+  const { replacedBy: by, finality } = known
+  const state = stateOf({ progress, ...known })
   const shown = by === undefined ? state.padEnd(12) : `${state} by ${printable(by.reference)}`
   const waiting =
     state === 'waiting'
@@ -88,17 +104,36 @@ export const renderSend = view((progress: SendProgress, style: Style, now: numbe
           ),
         ]
       : []
-  const where = receipt === undefined ? '' : style.dim(renderReceipt(receipt))
+  const settled = state === 'included' || state === 'final' ? finalityText(finality) : []
+  const where = style.dim([...whereText(progress, finality), ...settled].join(', '))
   const parts = [style[COLOURS[state]](shown), ...waiting, transactionHash ?? '', where]
+  if (finality?.node === 'in no block' || finality?.node === 'reverted')
+    parts.push(style.warning(NODE_SAYS[finality.node]))
   // The words of the API, of a node, or of a contract.
   if (error) parts.push(style.error(printable(error.message)))
   return `${parts.filter(Boolean).join('  ')}\n`
 })
 
-function renderReceipt({ block, fee: { amount, caip19 } }: TransactionReceipt): string {
-  const namespace = namespaceOf(caip19) ?? 'eip155'
-  return `in ${namespace === 'solana' ? 'slot' : 'block'} ${block}, for a fee of ${printAmount(BigInt(amount), namespace)}`
+/** In which block it is, by a node where one says so, and its fee. */
+function whereText({ receipt, transactionHash }: SendProgress, finality: Finality | undefined): readonly string[] {
+  const block = finality?.block ?? receipt?.block
+  const namespace = transactionHash?.startsWith('0x') === false ? 'solana' : 'eip155'
+  return [
+    ...(block === undefined ? [] : [`in ${namespace === 'solana' ? 'slot' : 'block'} ${block}`]),
+    ...(receipt === undefined ? [] : [`for a fee of ${printAmount(BigInt(receipt.fee.amount), namespace)}`]),
+  ]
 }
+
+/** Who says that it is in a block: nothing more is to be said of what is final. */
+function finalityText(finality: Finality | undefined): readonly string[] {
+  if (finality?.reportedBy !== 'node') return ['as reported by the API']
+  return isFinality(finality) ? [] : [`${finality.confirmations} of ${finality.of} confirmations`]
+}
+
+const NODE_SAYS = {
+  'in no block': 'the node of QUORATE_CHAINS has it in no block',
+  reverted: 'the node of QUORATE_CHAINS says that it reverted',
+} as const
 
 /** The next step for a send that has not been paid: its own words where it has some; nothing where none is needed. */
 export const renderNext = view((progress: SendProgress, style: Style, by?: ReplacedBy): string => {
@@ -130,14 +165,13 @@ export const renderListedSend = view(
       progress,
       isAsked,
       isLeft,
-      replacedBy,
+      ...known
     }: {
       readonly order: SendOrder
       readonly progress?: SendProgress
       readonly isAsked?: boolean
       readonly isLeft?: boolean
-      readonly replacedBy?: ReplacedBy
-    },
+    } & Known,
     style: Style,
     now: number,
   ): string => {
@@ -145,7 +179,7 @@ export const renderListedSend = view(
     const what = `${printable(reference)}  ${printable(`${amount} from ${from} to ${to}`)}`
     const left = isLeft ? `  ${style.warning(LEFT)}\n` : ''
     const untold = stateOf({ isAsked }) === 'unknown' ? UNANSWERED : 'not begun'
-    return `${what}  ${progress === undefined ? `${untold}\n` : renderSend(progress, style, now, replacedBy)}${left}`
+    return `${what}  ${progress === undefined ? `${untold}\n` : renderSend(progress, style, now, known)}${left}`
   },
 )
 
@@ -160,8 +194,10 @@ export function toSendJson({
   isAsked,
   isLeft,
   replacedBy,
+  finality,
 }: {
   readonly replacedBy?: ReplacedBy
+  readonly finality?: Finality
   readonly isAsked?: boolean
   readonly isLeft?: boolean
   readonly order: SendOrder
@@ -177,7 +213,7 @@ export function toSendJson({
     ...(sendId === undefined ? {} : { sendId }),
     ...order,
     // What is only looked at has none.
-    ...(isBegun ? { state: stateOf({ progress, isAsked, replacedBy }) } : {}),
+    ...(isBegun ? { state: stateOf({ progress, isAsked, replacedBy, finality }) } : {}),
     ...(description === undefined ? {} : { description }),
     ...(explanation === undefined
       ? {}
@@ -194,6 +230,7 @@ export function toSendJson({
     ...(isAsked ? { isAsked } : {}),
     ...(isLeft ? { isLeft } : {}),
     ...(replacedBy === undefined ? {} : { replacedBy }),
+    ...(finality === undefined ? {} : { finality }),
   }
 }
 

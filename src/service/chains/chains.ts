@@ -1,8 +1,7 @@
-import { feeCapOf, normalizeCaip2 } from '../../chain/index.ts'
+import { confirmationsOf, feeCapOf, normalizeCaip2 } from '../../chain/index.ts'
 import { apiError, apiErrorAt } from '../../protocol/index.ts'
 import { type ChainNode, createChainNode, GAS_STATION, type GasStation } from '../nodes/index.ts'
 import { type ChainAssets, createChainAssets } from './chain-assets.ts'
-import { confirmationsOf } from './finality.ts'
 
 /** How the service reaches a chain, and when it takes a transaction for included. */
 export interface ChainSettings {
@@ -15,7 +14,7 @@ export interface ChainSettings {
   readonly witnesses?: readonly string[]
   /**
    * Blocks, the including one counted, before a send is final, and looked at no more. Until then a block that is taken
-   * back takes the send back. For Ethereum chains. @default what is published for the chain (`finality.ts`), 32 for others
+   * back takes the send back. For Ethereum chains. @default what is published for the chain (`src/chain/confirmations.ts`), 32 for others
    */
   readonly confirmations?: number
   /** Blocks, the including one counted, before a send is told as included. @default 1 */
