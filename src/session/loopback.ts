@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { QuorateError } from '../diagnostics/index.ts'
+import { type LoopbackAnswer, type LoopbackRequest, listenOnLoopback } from '../loopback/index.ts'
 
 /** What a page of ours is answered with. */
 export interface PageAnswer {
@@ -34,58 +33,24 @@ export async function listenForBrowser(
   host: 'localhost' | '127.0.0.1',
   handle: (request: BrowserRequest) => PageAnswer | undefined,
 ): Promise<Loopback> {
-  const server = createServer((request, response) => {
-    // A browser page that goes away in the middle of a request ends that request alone.
-    answer(request, response).catch(() => response.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await new Promise<void>((resolve, reject) => {
-    server.once('listening', resolve)
-    server.once('error', reject)
-  })
-  const { port } = server.address() as AddressInfo
-  const origin = `http://${host}:${port}`
+  const listener = await listenOnLoopback(answer, { mostBytes: MOST_BYTES })
+  const origin = `http://${host}:${listener.port}`
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const posted = request.method === 'POST'
-    const url = URL.parse(request.url ?? '/', origin)
+  async function answer({ method, target, headers, body }: LoopbackRequest): Promise<LoopbackAnswer> {
+    const posted = method === 'POST'
+    const url = URL.parse(target, origin)
     const isOurs =
-      request.headers.host === `${host}:${port}` &&
-      url?.origin === origin &&
-      (!posted || request.headers.origin === origin)
-    const body = isOurs && posted ? await readBody(request) : ''
-    const found = !isOurs || body === undefined ? undefined : handle({ method: request.method ?? 'GET', url, body })
-    const { status, body: text, type = 'text/html; charset=utf-8', headers = {} } = found ?? NOT_FOUND
-    response.writeHead(status, {
-      'content-type': type,
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-      ...headers,
-    })
-    response.end(text)
+      headers.host === `${host}:${listener.port}` && url?.origin === origin && (!posted || headers.origin === origin)
+    const bytes = isOurs && posted ? await body() : Buffer.alloc(0)
+    const found = !isOurs || bytes === undefined ? undefined : handle({ method, url, body: bytes.toString('utf8') })
+    const { status, body: text, type = 'text/html; charset=utf-8', headers: more = {} } = found ?? NOT_FOUND
+    const kept = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+    return { status, type, text, headers: { ...kept, ...more } }
   }
-  return {
-    origin,
-    close() {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
+  return { origin, close: () => void listener.close() }
 }
 
 const NOT_FOUND: PageAnswer = { status: 404, body: 'not found', type: 'text/plain' }
-
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of request as AsyncIterable<Buffer>) {
-    bytes += part.length
-    if (bytes > MOST_BYTES) return undefined
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString('utf8')
-}
 
 /** How long a person has for what they do in the browser. */
 export const BROWSER_WAIT_MS = 5 * 60_000

@@ -5,7 +5,7 @@
  */
 
 export type { TemporalTls } from './certificate-files.ts'
-export { type CodecServer, loadCodecToken, startCodecServer } from './codec-server.ts'
+export { loadCodecToken, startCodecServer } from './codec-server.ts'
 export { workerCodes } from './codes.ts'
 export { atTemporal, connectTemporal, type TemporalConnections, type TemporalSettings } from './connect.ts'
 export { WorkerError } from './error.ts'

@@ -4,7 +4,7 @@
  * given, no key, no text of an error.
  */
 import type { Worker } from '@temporalio/worker'
-import { listenOnLoopback } from '../loopback/index.ts'
+import { listenOnLoopback, readable } from '../loopback/index.ts'
 import { ANSWERS_MS, type Health, type MonitorOptions } from './monitor-model.ts'
 import type { OnStep } from './step-count.ts'
 
@@ -35,17 +35,15 @@ export async function openMonitor(options: MonitorOptions): Promise<Monitor> {
   }
   const { createWorkerMetrics } = await import('./worker-metrics.ts')
   const metrics = createWorkerMetrics(options, { health, worker: () => worker })
-  const listener = await listenOnLoopback(
-    {
-      '/healthz': async () => {
-        const found = await health()
-        const status = found.status === 'ok' ? 200 : 503
-        return { status, type: 'application/json', text: `${JSON.stringify(found)}\n` }
-      },
-      '/metrics': async () => ({ status: 200, ...(await metrics.text()) }),
+  const pages = readable({
+    '/healthz': async () => {
+      const found = await health()
+      const status = found.status === 'ok' ? 200 : 503
+      return { status, type: 'application/json', text: `${JSON.stringify(found)}\n` }
     },
-    port,
-  )
+    '/metrics': async () => ({ status: 200, ...(await metrics.text()) }),
+  })
+  const listener = await listenOnLoopback(pages, { port })
   return {
     healthUrl: `${listener.url}/healthz`,
     metricsUrl: `${listener.url}/metrics`,
