@@ -6,8 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { createPlanStore, type SendBatchProgress, type SendOrder } from '../../activities/index.ts'
+import { countsOf, createPlanStore, type SendBatchProgress, type SendOrder } from '../../activities/index.ts'
 import { assertWorker } from '../../src/operations/apply.ts'
 import { connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
 import type { sendBatch } from '../../workflows/index.ts'
@@ -22,10 +21,16 @@ import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { batchOf } from '../workflows/send-stage.ts'
 import { kill } from './field.ts'
+import { line } from './figures.ts'
+import { openStage, type Stage } from './stage.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
 
 /** What a worker process may take to start, where many start on few cores. */
 const STARTING_MS = 10_000
+/** A batch that is told nothing looks after ever longer pauses, up to a minute: told to look, it does so at once. */
+const NUDGED_EACH_MS = 1_500
+/** What the service takes to offer again what a crash of the node has taken out of the chain. */
+const OFFERED_AGAIN_MS = 60_000
 
 export interface ManySends {
   readonly sends: number
@@ -65,9 +70,18 @@ export interface ManySendsOptions {
   readonly nodeIsWell?: boolean
   /** @default followed to the end */
   readonly onlySubmitted?: boolean
+  /** Whatever hangs, all that was started has ended soon after this: a test is given more. @default an hour */
+  readonly mostMs?: number
+  /** @default only the time ends it */
+  readonly signal?: AbortSignal
 }
 
-export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
+export async function sendMany({ mostMs = 3_600_000, signal, ...options }: ManySendsOptions): Promise<ManySends> {
+  const stage = openStage({ mostMs, ...(signal && { signal }) })
+  return stage.run(() => send(options, stage))
+}
+
+async function send(options: ManySendsOptions, stage: Stage): Promise<ManySends> {
   const {
     temporal: server,
     sends,
@@ -78,127 +92,134 @@ export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
     workerKills = 1,
   } = options
   const storeFolder = mkdtempSync(join(tmpdir(), 'quorate-many-'))
-  const closers: (() => Promise<unknown>)[] = [
-    async () => rmSync(storeFolder, { recursive: true, force: true, maxRetries: 5 }),
-  ]
-  try {
-    const mining: AnvilOptions = { stateFile: join(storeFolder, 'chain.json'), mining: { everySeconds: 1 } }
-    let anvil: Anvil = await startAnvil(mining)
-    closers.push(() => anvil.kill())
-    const node = await startUnreliableServer(anvil.url, (asked) => !options.nodeIsWell && asked % 10 === 0)
-    closers.push(() => node.close())
-    // What is in a block counts only when no crash can take it back: the node's state is written each second.
-    const service = await startTestService({
-      chains: { [SEPOLIA]: { url: node.url, pollMs: 250, includedAfter: 4 } },
-    })
-    closers.push(() => service.close())
-    const times: number[] = []
-    const between = await startBetween(service.url, () => void times.push(performance.now()))
-    closers.push(() => between.close())
-    const from: string[] = []
-    for (let sender = 0; sender < senders; sender++) {
-      from.push((await makeWallet(service.root, ETHEREUM)).accounts[0]!.address)
-      await anvil.fund(from[sender]!, 100)
-    }
-    await delay(1_500)
+  stage.atEnd(async () => rmSync(storeFolder, { recursive: true, force: true, maxRetries: 5 }))
+  const mining: AnvilOptions = { stateFile: join(storeFolder, 'chain.json'), mining: { everySeconds: 1 } }
+  const startNode = async (): Promise<Anvil> => {
+    const started = await startAnvil(mining)
+    stage.atEnd(() => started.kill())
+    return started
+  }
+  let anvil = await startNode()
+  const node = await startUnreliableServer(anvil.url, (asked) => !options.nodeIsWell && asked % 10 === 0)
+  stage.atEnd(() => node.close())
+  // What is in a block counts only when no crash can take it back: the node's state is written each second.
+  const service = await startTestService({
+    chains: { [SEPOLIA]: { url: node.url, pollMs: 250, includedAfter: 4 } },
+  })
+  stage.atEnd(() => service.close())
+  const times: number[] = []
+  const between = await startBetween(service.url, () => void times.push(performance.now()))
+  stage.atEnd(() => between.close())
+  const from: string[] = []
+  for (let sender = 0; sender < senders; sender++) {
+    from.push((await makeWallet(service.root, ETHEREUM)).accounts[0]!.address)
+    await anvil.fund(from[sender]!, 100)
+  }
+  await stage.pause(1_500)
 
-    const { organizationId, root } = service
-    const bundleFile = join(storeFolder, 'bundle.js')
-    writeFileSync(bundleFile, (await testBundle()).code)
-    const settings: WorkerProcessSettings = {
-      temporal: server,
-      taskQueue: `many-${organizationId}`,
-      baseUrl: between.url,
-      organizationId,
-      privateKey: root.privateKey,
-      storeFolder,
-      bundleFile,
-      naive: false,
-      requestsPerSecond,
-      maxCachedWorkflows: 500,
-    }
-    const workers = new Set<ChildProcess>()
-    const startWorker = () => {
-      const script = programFile('test/reliability/worker-process.ts')
-      const worker = spawn(process.execPath, [script, JSON.stringify(settings)], { stdio: 'ignore' })
-      workers.add(worker)
-      return worker
-    }
-    closers.push(() => Promise.all([...workers].map(kill)))
-    for (let worker = 0; worker < count; worker++) startWorker()
+  const { organizationId, root } = service
+  const bundleFile = join(storeFolder, 'bundle.js')
+  writeFileSync(bundleFile, (await testBundle()).code)
+  const settings: WorkerProcessSettings = {
+    temporal: server,
+    taskQueue: `many-${organizationId}`,
+    baseUrl: between.url,
+    organizationId,
+    privateKey: root.privateKey,
+    storeFolder,
+    bundleFile,
+    naive: false,
+    requestsPerSecond,
+    maxCachedWorkflows: 500,
+  }
+  const workers = new Set<ChildProcess>()
+  const startWorker = () => {
+    const script = programFile('test/reliability/worker-process.ts')
+    const worker = spawn(process.execPath, [script, JSON.stringify(settings)], { stdio: 'ignore' })
+    workers.add(worker)
+    stage.atEnd(() => kill(worker))
+  }
+  for (let worker = 0; worker < count; worker++) startWorker()
 
-    const store = createPlanStore(join(storeFolder, 'plans'))
-    const batch = batchOf(Array.from({ length: sends }, (_, row) => orderOf(row)))
-    await store.batches.put(batch)
-    const temporal = await connectTemporal(server, testSeal)
-    closers.push(() => temporal.close())
-    await assertWorker(temporal.client, settings.taskQueue, count * STARTING_MS)
-    const handle = await temporal.client.workflow.start<typeof sendBatch>('sendBatch', {
-      workflowId: `send-batch/${organizationId}/${batch.batchId}`,
-      taskQueue: settings.taskQueue,
-      args: [{ organizationId, batchId: batch.batchId }],
-    })
-    let ended: SendBatchProgress | undefined
-    const result = handle.result().then((progress) => {
-      ended = progress
-    })
-    result.catch(() => {})
-    const begun = performance.now()
-    let submittedAt: number | undefined
-    const killed = { nodes: 0, workers: 0 }
-    while (ended === undefined && !(options.onlySubmitted && submittedAt)) {
-      const submitted = (await store.batches.survey(batch)).filter(({ progress }) => progress?.activityId).length
-      if (submitted === sends) submittedAt ??= performance.now()
-      if (killed.nodes < nodeKills && submitted > (sends * (killed.nodes + 1)) / (nodeKills + 1)) {
-        await anvil.kill()
-        killed.nodes++
-        await delay(300)
-        anvil = await startAnvil(mining)
-        node.target = anvil.url
-      }
-      if (killed.workers < workerKills && submitted > (sends * (killed.workers + 1)) / (workerKills + 1)) {
-        const [victim] = workers
-        await kill(victim!)
-        workers.delete(victim!)
-        killed.workers++
-        startWorker()
-      }
-      await Promise.race([delay(500), result])
-    }
-    if (ended === undefined) await handle.terminate().then(() => result.catch(() => {}))
-    const seconds = Math.round((performance.now() - begun) / 100) / 10
-    const stands = await store.batches.survey(batch)
+  const store = createPlanStore(join(storeFolder, 'plans'))
+  const batch = batchOf(Array.from({ length: sends }, (_, row) => orderOf(row)))
+  await store.batches.put(batch)
+  const temporal = await connectTemporal(server, testSeal)
+  stage.atEnd(() => temporal.close())
+  await assertWorker(temporal.client, settings.taskQueue, count * STARTING_MS)
+  const handle = await temporal.client.workflow.start<typeof sendBatch>('sendBatch', {
+    workflowId: `send-batch/${organizationId}/${batch.batchId}`,
+    taskQueue: settings.taskQueue,
+    args: [{ organizationId, batchId: batch.batchId }],
+  })
+  let ended: SendBatchProgress | undefined
+  const result = handle.result().then((progress) => {
+    ended = progress
+  })
+  result.catch(() => {})
+  const nudging = setInterval(() => void handle.signal('nudge').catch(() => {}), NUDGED_EACH_MS)
+  stage.atEnd(async () => clearInterval(nudging))
+  const begun = performance.now()
+  let submittedAt: number | undefined
+  const killed = { nodes: 0, workers: 0 }
+  const countNonces = async () => {
     const used = await Promise.all(from.map((one) => anvil.rpc<string>('eth_getTransactionCount', one, 'latest')))
-    return {
-      sends,
-      senders,
-      workers: count,
-      nodeKills: killed.nodes,
-      workerKills: killed.workers,
-      lostAnswers: node.counts.lost,
-      included: stands.filter(({ state }) => state === 'included').length,
-      hashes: new Set(stands.map(({ progress }) => progress?.transactionHash)).size,
-      paid: Number(await anvil.rpc<string>('eth_getBalance', RECEIVER, 'latest')),
-      nonces: used.reduce((sum, one) => sum + Number(one), 0),
-      mostASecond: mostInASecond(times),
-      submittedAfterMs: Math.round((submittedAt ?? performance.now()) - begun),
-      seconds,
+    return used.reduce((sum, one) => sum + Number(one), 0)
+  }
+  while (ended === undefined && !(options.onlySubmitted && submittedAt)) {
+    const stands = await store.batches.survey(batch)
+    stage.standing = line(countsOf(stands))
+    const submitted = stands.filter(({ progress }) => progress?.activityId).length
+    if (submitted === sends) submittedAt ??= performance.now()
+    if (killed.nodes < nodeKills && submitted > (sends * (killed.nodes + 1)) / (nodeKills + 1)) {
+      await anvil.kill()
+      killed.nodes++
+      await stage.pause(300)
+      anvil = await startNode()
+      node.target = anvil.url
     }
+    if (killed.workers < workerKills && submitted > (sends * (killed.workers + 1)) / (workerKills + 1)) {
+      const [victim] = workers
+      await kill(victim!)
+      workers.delete(victim!)
+      killed.workers++
+      startWorker()
+    }
+    await Promise.race([stage.pause(500), result])
+  }
+  if (ended === undefined) await handle.terminate().then(() => result.catch(() => {}))
+  const seconds = Math.round((performance.now() - begun) / 100) / 10
+  const stands = await store.batches.survey(batch)
+  // On a slow machine a block may count before the node's state is written, and be lost with the node.
+  const offeredBy = performance.now() + (killed.nodes > 0 ? OFFERED_AGAIN_MS : 0)
+  while ((await countNonces()) < sends && performance.now() < offeredBy) await stage.pause(200)
+  return {
+    sends,
+    senders,
+    workers: count,
+    nodeKills: killed.nodes,
+    workerKills: killed.workers,
+    lostAnswers: node.counts.lost,
+    included: stands.filter(({ state }) => state === 'included').length,
+    hashes: new Set(stands.map(({ progress }) => progress?.transactionHash)).size,
+    paid: Number(await anvil.rpc<string>('eth_getBalance', RECEIVER, 'latest')),
+    nonces: await countNonces(),
+    mostASecond: mostInASecond(times),
+    submittedAfterMs: Math.round((submittedAt ?? performance.now()) - begun),
+    seconds,
+  }
 
-    function orderOf(row: number): SendOrder {
-      return {
-        reference: `MANY-${row}`,
-        organization: { name: 'acme', id: organizationId, baseUrl: between.url },
-        type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
-        parameters: { from: from[row % senders]!, caip2: SEPOLIA, to: RECEIVER, value: '1' },
-        from: 'treasury',
-        to: 'payroll',
-        amount: '1 wei',
-        orderedAt: new Date().toISOString(),
-      }
+  function orderOf(row: number): SendOrder {
+    return {
+      reference: `MANY-${row}`,
+      organization: { name: 'acme', id: organizationId, baseUrl: between.url },
+      type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
+      parameters: { from: from[row % senders]!, caip2: SEPOLIA, to: RECEIVER, value: '1' },
+      from: 'treasury',
+      to: 'payroll',
+      amount: '1 wei',
+      orderedAt: new Date().toISOString(),
     }
-  } finally {
-    for (const close of closers.reverse()) await close()
   }
 }
 
