@@ -1,5 +1,5 @@
 /**
- * What an approver of a batch votes on: for each row of the file the activity that was submitted under its reference, which must ask for
+ * What is voted on by the file of a batch: for each row of the file the activity that was submitted under its reference, which must ask for
  * what the row says. The file is the approver's own; nothing that the sender says of an activity counts.
  */
 import { bodyTimeIn } from '../../activities/index.ts'
@@ -13,8 +13,13 @@ import { isUnder, LOOK_BACK_MS, parametersOf, paymentOf, readSince, withFeeOf } 
 export type AskedRow = OrderedRow &
   (
     | { readonly kind: 'waits' | 'ended'; readonly activity: Wire.Activity }
-    /** It asks for something else than the row, or another waits beside it; `why` says which. */
-    | { readonly kind: 'refused'; readonly activity: Wire.Activity; readonly why: string }
+    /** It asks for something else than the row, or another waits beside it; `why` says which, and `beside` are the others. */
+    | {
+        readonly kind: 'refused'
+        readonly activity: Wire.Activity
+        readonly why: string
+        readonly beside: readonly Wire.Activity[]
+      }
     | { readonly kind: 'absent' }
   )
 
@@ -47,18 +52,21 @@ export async function findAskedRows(
 }
 
 function askedRow(row: OrderedRow, same: readonly Wire.Activity[], other: readonly Wire.Activity[]): AskedRow {
-  const [differs] = other
-  if (differs !== undefined) return { ...row, kind: 'refused', activity: differs, why: differenceOf(row, differs) }
+  const [differs, ...others] = other
   const [waits, ...more] = same.filter(({ status }) => isWaiting(status))
+  if (differs !== undefined) {
+    const beside = [...others, ...(waits === undefined ? [] : [waits, ...more])]
+    return { ...row, kind: 'refused', activity: differs, why: differenceOf(row, differs), beside }
+  }
   if (more.length > 0) {
-    const why = `${more.length + 1} activities wait under this reference: both would pay`
-    return { ...row, kind: 'refused', activity: waits!, why }
+    const why = `${more.length + 1} activities wait under this reference: ${more.length === 1 ? 'both' : 'all'} would pay`
+    return { ...row, kind: 'refused', activity: waits!, why, beside: more }
   }
   if (waits !== undefined) {
     const missing = withoutCeiling(waits)
     return missing === undefined
       ? { ...row, kind: 'waits', activity: waits }
-      : { ...row, kind: 'refused', activity: waits, why: missing }
+      : { ...row, kind: 'refused', activity: waits, why: missing, beside: [] }
   }
   const [ended] = same
   return ended === undefined ? { ...row, kind: 'absent' } : { ...row, kind: 'ended', activity: ended }

@@ -54,12 +54,14 @@ describe('help', () => {
   })
 
   test('an argument that is missing is named', async () => {
-    const { stderr, exit } = await quorate(['reject'])
+    const { stderr, exit } = await quorate(['review'])
     expect(stderr).toContain("missing required argument 'activity'")
     expect(exit).toBe(1)
-    const approving = await quorate(['approve'])
-    expect(approving.stderr).toContain('expected an activity, or --batch FILE')
-    expect(approving.exit).toBe(1)
+    for (const vote of ['approve', 'reject']) {
+      const voting = await quorate([vote])
+      expect(voting.stderr).toContain('expected an activity, or --batch FILE')
+      expect(voting.exit).toBe(1)
+    }
   })
 
   test.for([['plam'], ['approve'], ['plan', '--wrong'], ['reset', 'everything']])(

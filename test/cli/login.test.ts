@@ -1,17 +1,16 @@
 /** A person logs in, works with their session, and logs out: the CLI as a process, a real browser, the service over a socket. */
-import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { browserPath, openBrowser, openPageWithPasskeys } from '../browser.ts'
-import { builtMain, compileCache } from '../built.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { startProvider, type TestProvider } from '../service/oauth/provider.ts'
 import { codeIn, messageOf } from '../service/one-time-passcodes/outbox.ts'
 import { type ProxyStage, startProxyStage } from '../service/proxy/stage.ts'
 import { quorate, testFolder } from './harness.ts'
+import { startCommand } from './started.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -30,40 +29,7 @@ function afterAllFolder(work: () => Promise<void>) {
   afterAll(work)
 }
 
-/** A command that goes on while the test does something: what it says, and its end. */
-function start(args: readonly string[]) {
-  const child = spawn(process.execPath, [builtMain(), ...args], {
-    env: { PATH: process.env['PATH'], HOME: folder, CI: 'true', ...compileCache(), ...env() },
-    stdio: 'pipe',
-  })
-  const said = { stdout: '', stderr: '' }
-  const waiting = new Set<() => void>()
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (part) => {
-      said[name] += part
-      for (const look of waiting) look()
-    })
-  }
-  const ended = new Promise<{ exit: number | null; stdout: string; stderr: string }>((resolve) => {
-    child.once('close', (exit) => resolve({ exit, ...said }))
-  })
-  return {
-    type: (text: string) => child.stdin.write(text),
-    kill: () => child.kill('SIGINT'),
-    ended,
-    /** The first match in what is said on stderr, or else on stdout. */
-    says: (pattern: RegExp) =>
-      new Promise<string>((resolve, reject) => {
-        const look = () => {
-          const found = pattern.exec(said.stderr) ?? pattern.exec(said.stdout)
-          if (found) resolve(found[1] ?? found[0])
-        }
-        waiting.add(look)
-        look()
-        void ended.then(({ stderr }) => reject(new Error(`it ended: ${stderr}`)))
-      }),
-  }
-}
+const start = (args: readonly string[]) => startCommand(args, { env: env(), home: folder })
 
 beforeAll(async () => {
   provider = await startProvider()

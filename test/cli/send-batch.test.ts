@@ -1,16 +1,22 @@
 /** Batches as people send them: a file, a process, and everything real behind it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createPlanStore } from '../../activities/index.ts'
+import { createPlanStore, type SendOrder } from '../../activities/index.ts'
+import { bodyTimeOf } from '../../activities/send-times.ts'
+import { makeBody } from '../../src/plan/index.ts'
+import { activities } from '../../src/protocol/index.ts'
+import { browserPath, openBrowser, openPageWithPasskeys } from '../browser.ts'
 import { complete } from '../service/handlers/steps.ts'
-import { createTestUser } from '../service/harness.ts'
+import { allowAlone, createTestUser, type TestUser } from '../service/harness.ts'
 import { startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { temporalOf } from '../temporal.ts'
 import { ACME, countActivities, environmentOf, quorateShared as quorate, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
+import { startCommand } from './started.ts'
 
 const PAYROLL = '0x00000000000000000000000000000000000000b0'
 const REVERTS = '0x00000000000000000000000000000000000000fd'
@@ -231,42 +237,111 @@ describe('send --batch: a file is sent row by row', () => {
     expect([resumed.exit, JSON.parse(resumed.stdout).counts]).toEqual([0, { included: 6 }])
     expect(await countActivities(service)).toBe(before + 6)
   })
+})
 
-  test('it waits for approvals, which an approver gives by the same file; then it goes on', {
-    timeout: 120_000,
-  }, async () => {
-    const bob = await createTestUser(day.service, 'bob')
+describe('send --batch: people vote by the file', () => {
+  let bob: TestUser & { readonly privateKey: string }
+  let alice: string | undefined
+  let browser: Browser | undefined
+  beforeAll(async () => {
+    bob = await createTestUser(day.service, 'bob')
+    if (browserPath) {
+      browser = await openBrowser()
+      alice = await addPasskeyUser()
+    }
     await complete(day.service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', {
       threshold: 2,
       userIds: [day.service.rootUserId, bob.userId],
     })
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  /** Somebody without an API key, whose approval is enough. */
+  async function addPasskeyUser(): Promise<string> {
+    page = await openPageWithPasskeys(browser!)
+    const making = startCommand(['login', '--new-passkey', 'laptop', '--json'], { env: day.env, home: day.folder })
+    await press(await making.says(/http:\/\/localhost:\S+/))
+    const { challenge, credentialId, attestation } = JSON.parse((await making.ended).stdout)
+    const { clientDataJson, attestationObject } = attestation
+    const transports = ['AUTHENTICATOR_TRANSPORT_INTERNAL']
+    const made = { credentialId, clientDataJson, attestationObject, transports }
+    const authenticators = [{ authenticatorName: 'laptop', challenge, attestation: made }]
+    const user = { userName: 'alice', apiKeys: [], authenticators, oauthProviders: [], userTags: [] }
+    const { userIds } = await complete(day.service.root, 'ACTIVITY_TYPE_CREATE_USERS_V3', { users: [user] })
+    await allowAlone(day.service, { userId: userIds[0]! }, "activity.action == 'SIGN'")
+    return userIds[0]!
+  }
+  let page: Page
+  const press = async (url: string) => {
+    await page.goto(url)
+    const about = await page.locator('#about').textContent()
+    await page.getByRole('button').click()
+    await page.getByText('Return to the terminal').waitFor()
+    return about
+  }
+
+  /** Bob has a machine and a copy of the file of their own. */
+  function approver(files: Readonly<Record<string, string>>) {
+    const folder = writeFiles(join(day.folder, `bob-${people++}`), {
+      'defs/acme.yaml': day.file('defs/acme.yaml'),
+      ...files,
+    })
+    const env = environmentOf(day.service, folder, bob.client.privateKey)
+    const vote = (
+      file: string,
+      more: readonly string[] = ['--yes'],
+      withEnv: Readonly<Record<string, string>> = {},
+      choice: 'approve' | 'reject' = 'approve',
+    ) =>
+      quorate([choice, '--batch', file, '--definitions', 'defs', ...more], { env: { ...env, ...withEnv }, cwd: folder })
+    return Object.assign(vote, { env, folder })
+  }
+  let people = 0
+  const sends = async (...statuses: readonly string[]) => {
+    const { activities: found } = await day.service.root.query('list_activities', {
+      filterByStatus: statuses.map((status) => `ACTIVITY_STATUS_${status}`),
+      filterByType: ['ACTIVITY_TYPE_ETH_SEND_TRANSACTION'],
+    })
+    return found
+  }
+  const votes = async () => {
+    const all = await sends('CONSENSUS_NEEDED', 'COMPLETED', 'REJECTED')
+    return all.flatMap(({ votes }) => votes.filter(({ userId }) => userId === bob.userId)).length
+  }
+  /** What was ordered under a reference on the sender's machine. */
+  const orderOf = async (reference: string) => {
+    const { batches } = createPlanStore(join(day.env['QUORATE_DATA_DIR']!, 'plans'))
+    const all = await Promise.all((await batches.ids()).map((id) => batches.get(id)))
+    const rows = all.flatMap(({ rows }) => rows)
+    return rows.find(({ order }) => order.reference === reference)!.order
+  }
+  /** Submits what an order says once more, or something else, as another machine could under its reference. */
+  const submitAgain = async (order: SendOrder, shift: number) => {
+    const { type, parameters, organization } = order
+    const body = {
+      type,
+      organizationId: organization.id,
+      parameters,
+      timestampMs: bodyTimeOf(order, Date.now(), shift),
+    }
+    const { status } = await day.service.root.send({ path: activities[type].path, text: makeBody(body) })
+    expect(status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED')
+  }
+
+  test('it waits for approvals, which an approver gives by the same file; then it goes on', {
+    timeout: 120_000,
+  }, async () => {
     const csv = day.rows('WAIT', ['1wei', '2wei'])
     const waiting = await day.batch(csv, ['--yes'])
     expect([waiting.exit, waiting.stdout]).toEqual([3, expect.stringContaining('2 rows: 2 waiting;')])
-    // The approver has a machine and a copy of the file of their own.
-    const folder = writeFiles(join(day.folder, 'bob'), {
-      'defs/acme.yaml': day.file('defs/acme.yaml'),
+    const approve = approver({
       'march.csv': csv,
       'edited.csv': csv.replace('payroll,2wei', 'payroll,3wei'),
       'more.csv': day.rows('WAIT', ['1wei', '2wei', '5wei']),
     })
-    const env = environmentOf(day.service, folder, bob.client.privateKey)
-    const approve = (
-      file: string,
-      more: readonly string[] = ['--yes'],
-      withEnv: Readonly<Record<string, string>> = {},
-    ) =>
-      quorate(['approve', '--batch', file, '--definitions', 'defs', ...more], {
-        env: { ...env, ...withEnv },
-        cwd: folder,
-      })
-    const votes = async () => {
-      const { activities } = await day.service.root.query('list_activities', {
-        filterByStatus: ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_COMPLETED'],
-        filterByType: ['ACTIVITY_TYPE_ETH_SEND_TRANSACTION'],
-      })
-      return activities.flatMap(({ votes }) => votes.filter(({ userId }) => userId === bob.userId)).length
-    }
+    const before = await votes()
     const edited = await approve('edited.csv')
     expect([edited.exit, edited.stderr]).toEqual([4, expect.stringContaining('1 of 2 rows are not what waits')])
     expect(edited.stderr).toContain('WAIT-1: value is 2, and the row says 3')
@@ -277,7 +352,7 @@ describe('send --batch: a file is sent row by row', () => {
     ])
     const unasked = await approve('march.csv', [])
     expect([unasked.exit, unasked.stderr]).toEqual([1, expect.stringContaining('nothing was voted')])
-    expect(await votes()).toBe(0)
+    expect(await votes()).toBe(before)
     const row = (line: number, wei: number) =>
       new RegExp(
         `^ {2}line ${line} {4}[0-9a-f]{4}-[0-9a-f]{4} {2}WAIT-${line - 2} {2}\\S+ eth, ${wei} wei {2}${day.from} to payroll \\(${PAYROLL}\\) on ${SEPOLIA} {2}fee at most 500 gwei a unit of gas$`,
@@ -288,7 +363,7 @@ describe('send --batch: a file is sent row by row', () => {
 
     const more = await approve('more.csv')
     expect([more.exit, more.stdout]).toEqual([6, expect.stringMatching(/^3 rows: 2 approved, 1 absent$/m)])
-    expect(await votes()).toBe(2)
+    expect(await votes()).toBe(before + 2)
     const again = await approve('march.csv', ['--yes', '--json'])
     const { rows } = JSON.parse(again.stdout) as { rows: readonly { outcome: string; reference: string }[] }
     expect([again.exit, rows.map(({ reference, outcome }) => [reference, outcome])]).toEqual([
@@ -298,8 +373,107 @@ describe('send --batch: a file is sent row by row', () => {
         ['WAIT-1', 'ended'],
       ],
     ])
-    expect(await votes()).toBe(2)
+    expect(await votes()).toBe(before + 2)
     const done = await day.batch(csv, ['--yes', '--json'])
     expect([done.exit, JSON.parse(done.stdout).counts]).toEqual([0, { included: 2 }])
   })
+
+  test('nothing is approved where two wait for one reference, one has no fee ceiling, or references look alike', {
+    timeout: 120_000,
+  }, async () => {
+    const csv = day.rows('TWIN', ['101wei'])
+    expect((await day.batch(csv, ['--yes'])).exit).toBe(3)
+    const order = await orderOf('TWIN-0')
+    await submitAgain(order, 1)
+    const { maxFeePerGas: _, ...rest } = order.parameters as Readonly<Record<string, string>>
+    await submitAgain({ ...order, reference: 'DEAR-0', parameters: { ...rest, value: '102' } }, 0)
+    const alike = day.rows('ALIKE-O', ['103wei']) + day.rows('ALIKE-0', ['104wei']).split('\n')[1]
+    expect((await day.batch(alike, ['--yes'])).exit).toBe(3)
+    const vote = approver({ 'twin.csv': csv, 'dear.csv': day.rows('DEAR', ['102wei']), 'alike.csv': alike })
+    const before = await votes()
+
+    const twin = await vote('twin.csv')
+    expect([twin.exit, twin.stderr]).toEqual([4, expect.stringContaining('1 of 1 rows are not what waits')])
+    expect(twin.stderr).toContain('TWIN-0: 2 activities wait under this reference: both would pay')
+    const unbounded = await vote('dear.csv')
+    expect([unbounded.exit, unbounded.stderr]).toEqual([
+      4,
+      expect.stringContaining('DEAR-0: it has no fee ceiling: the service would choose the price of a unit of gas'),
+    ])
+    const similar = await vote('alike.csv')
+    expect([similar.exit, similar.stderr]).toEqual([
+      4,
+      expect.stringContaining('reference ALIKE-0-0 looks like ALIKE-O-0'),
+    ])
+    expect(await votes()).toBe(before)
+    const meant = await vote('alike.csv', ['--yes', '--despite-mismatch'])
+    expect([meant.exit, meant.stdout]).toEqual([0, expect.stringMatching(/^2 rows: 2 approved$/m)])
+    expect(await votes()).toBe(before + 2)
+  })
+
+  test('reject --batch: everything that waits under the references is rejected after one question, and pays nothing', {
+    timeout: 120_000,
+  }, async () => {
+    const csv = day.rows('NO', ['111wei', '112wei'])
+    expect((await day.batch(csv, ['--yes'])).exit).toBe(3)
+    await submitAgain(await orderOf('NO-0'), 1)
+    const paid = await day.paid()
+    // In the approver's file one row is another payment, and one was never submitted.
+    const file = day.rows('NO', ['111wei', '999wei', '1wei'])
+    const vote = approver({ 'march.csv': file, 'two.csv': csv })
+    const before = await votes()
+    const unasked = await vote('march.csv', [], {}, 'reject')
+    expect([unasked.exit, unasked.stderr]).toEqual([1, expect.stringContaining('nothing was voted')])
+    expect(unasked.stdout).toContain('2 activities wait under this reference: both would pay')
+    expect(unasked.stdout).toContain('value is 112, and the row says 999')
+    expect(await votes()).toBe(before)
+    const rejected = await vote('march.csv', ['--yes', '--reason', 'not agreed'], {}, 'reject')
+    expect([rejected.exit, rejected.stdout]).toEqual([6, expect.stringMatching(/^3 rows: 3 rejected, 1 absent$/m)])
+    expect(await votes()).toBe(before + 3)
+    const again = await vote('two.csv', ['--yes', '--json'], {}, 'reject')
+    const { rows } = JSON.parse(again.stdout) as { rows: readonly { outcome: string; status: string }[] }
+    const ended = { outcome: 'ended', status: 'ACTIVITY_STATUS_REJECTED' }
+    expect([again.exit, rows]).toEqual([0, [expect.objectContaining(ended), expect.objectContaining(ended)]])
+    const sent = await day.batch(csv, ['--yes', '--json'])
+    expect([sent.exit, JSON.parse(sent.stdout).counts]).toEqual([6, { rejected: 2 }])
+    expect(await day.paid()).toBe(paid)
+    const late = await vote('two.csv', ['--yes'])
+    expect([late.exit, late.stdout]).toEqual([6, expect.stringMatching(/^2 rows: 2 ended$/m)])
+  })
+
+  test('other ways to prove who somebody is are refused beside it', async () => {
+    const vote = approver({ 'march.csv': day.rows('ANY', ['1wei']) })
+    for (const choice of ['approve', 'reject'] as const) {
+      const refused = await vote('march.csv', ['--email', 'bob@example.com'], {}, choice)
+      expect([refused.exit, refused.stderr]).toEqual([
+        1,
+        expect.stringContaining('with the key in use, or with --passkey'),
+      ])
+    }
+  })
+
+  test.skipIf(!browserPath)(
+    'a passkey votes for each row, and its page says which payment it is',
+    {
+      timeout: 120_000,
+    },
+    async () => {
+      const csv = day.rows('TOUCH', ['121wei', '122wei'])
+      expect((await day.batch(csv, ['--yes'])).exit).toBe(3)
+      const { env, folder } = approver({ 'march.csv': csv })
+      const args = ['approve', '--batch', 'march.csv', '--definitions', 'defs', '--yes', '--passkey']
+      const voting = startCommand(args, { env, home: day.folder, cwd: folder })
+      const url = /http:\/\/localhost:\S+/
+      const pages = [await press(await voting.says(url))]
+      pages.push(await press(await voting.says(new RegExp(`${url.source}[^]*?(${url.source})`))))
+      expect(pages).toEqual([
+        expect.stringMatching(/approves [0-9a-f]{4}-[0-9a-f]{4}: \S+ eth to payroll under TOUCH-0/),
+        expect.stringMatching(/approves [0-9a-f]{4}-[0-9a-f]{4}: \S+ eth to payroll under TOUCH-1/),
+      ])
+      expect(await voting.ended).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^2 rows: 2 approved$/m) })
+      const all = await sends('COMPLETED')
+      const voted = all.filter(({ votes }) => votes.some(({ userId }) => userId === alice))
+      expect(voted.map(({ intent }) => intent.ethSendTransactionIntent!.value).sort()).toEqual(['121', '122'])
+    },
+  )
 })

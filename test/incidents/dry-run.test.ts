@@ -110,12 +110,12 @@ describe('dry run: by type', () => {
       )
     expect(makers.sort()).toEqual([
       'cli/background/come-up.ts',
-      'cli/commands/approve-batch.ts',
       'cli/commands/incident.ts',
       'cli/commands/logout.ts',
       'cli/commands/rotate-auth-proxy.ts',
       'cli/commands/rotate-oauth2.ts',
       'cli/commands/up.ts',
+      'cli/commands/vote-batch.ts',
       'cli/commands/vote.ts',
       'cli/commands/webhook-listen.ts',
       'cli/commands/worker.ts',

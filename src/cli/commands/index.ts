@@ -641,7 +641,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate approve 7f3a-19c2 --key-file .quorate/keys/bob.json',
     help: {
       description:
-        'Shows what the activity itself asks for, not what anybody says about it, and then votes. Of several, all are shown and checked before the first vote, and one question stands for all. Your key decides who votes; a vote lapses after 24 hours. Of an activity that has ended it is said how. With --batch each row of a file of sends is shown with its payee, amount, reference and fee ceiling beside the activity that was submitted under its reference; where any activity asks for something else than its row, nothing is voted. One question stands for all rows, each has its own result, and the same command again votes on what is left: it exits with 6 while something was not submitted yet, was refused or has ended unpaid. What an MFA policy of yours still asks for is given by approving once more, by `--passkey`, `--email`, `--phone` or `--oidc`.',
+        'Shows what the activity itself asks for, not what anybody says about it, and then votes. Of several, all are shown and checked before the first vote, and one question stands for all. Your key decides who votes; a vote lapses after 24 hours. Of an activity that has ended it is said how. With --batch each row of a file of sends is shown with its payee, amount, reference and fee ceiling beside the activity that was submitted under its reference; where any activity asks for something else than its row, nothing is voted. One question stands for all rows, each has its own result, and the same command again votes on what is left: it exits with 6 while something was not submitted yet, was refused or has ended unpaid. What an MFA policy of yours still asks for is given by approving once more, by `--passkey`, `--email`, `--phone` or `--oidc`; with --batch by `--passkey`, whose page opens for each row.',
       examples: [
         ['quorate approve 7f3a-19c2 d031-77e0 --reason "as agreed"', 'two at once'],
         ['quorate approve 7f3a-19c2 --passkey', 'by the passkey that is still missing'],
@@ -655,19 +655,30 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'reject',
     summary: 'vote against waiting activities with the key in use; each ends for good',
-    args: '<activity...>',
+    args: '[activity...]',
     argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show; several at once' },
     options: [
       { flags: '--yes', meaning: 'do not ask for confirmation' },
       voteReason,
       comparedPlans,
+      {
+        flags: '--batch <file>',
+        meaning: 'CSV of sends, as `quorate send --batch` reads it: reject what waits for its rows',
+      },
+      {
+        flags: '--definitions <folder>',
+        meaning:
+          'with --batch, folder whose `addressBook` and `assets` name payees and tokens (default: addresses alone)',
+      },
       votePasskey,
       ...proofOptions,
     ],
     example: 'quorate reject 7f3a-19c2 --key-file .quorate/keys/bob.json',
     help: {
       description:
-        'Shows what the activity asks for, and then votes. An apply that waited for it ends as rejected, and nothing is tried again until somebody asks for it anew.',
+        'Shows what the activity asks for, and then votes. An apply that waited for it ends as rejected, and nothing is tried again until somebody asks for it anew. With --batch everything that waits under the references of a file of sends is shown and rejected after one question, also what asks for something else than its row; it exits with 6 while something of it was not submitted yet, was refused or is paid already.',
+      examples: [['quorate reject --batch march.csv --definitions mine', 'all rows of a batch of sends']],
+      exits: ['partial'],
       seeAlso: ['activities', 'approve'],
     },
     load: async () => (await import('./vote.ts')).reject,

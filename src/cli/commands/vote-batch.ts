@@ -1,8 +1,10 @@
-/** `quorate approve --batch`: the rows of a file against what waits under their references, one question, one vote for each row. */
+/** `quorate approve --batch` and `reject --batch`: the rows of a file against what waits under their references, one question for all. */
 import { votesOn } from '../../authority/index.ts'
-import { EXIT, type ExitCode, hasErrors, QuorateError } from '../../diagnostics/index.ts'
+import { createSubmitClient } from '../../client/index.ts'
+import { EXIT, type ExitCode, hasErrors, printable, QuorateError } from '../../diagnostics/index.ts'
 import { castVote, type Place, submitter } from '../../operations/index.ts'
 import { shortCode } from '../../plan/index.ts'
+import type { Wire } from '../../protocol/index.ts'
 import {
   type AskedRow,
   type BatchFile,
@@ -20,21 +22,30 @@ import { findPlace } from '../background/connect.ts'
 import { readFeeSettings } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
-import { readWay } from '../proof-options.ts'
+import { placeOf, prove, readWay } from '../proof-options.ts'
 import { line } from '../screen.ts'
 import { readNames } from '../sending/names.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 import { type RowVote, renderApprovalRows, renderRowVotes, toRowVoteJson } from '../views/send-approval.ts'
 import { keepReason, readReason } from '../vote-reasons.ts'
 
-/** Approves the rows of a file of sends; nothing is voted while any row differs from what waits under its reference. */
-export async function approveBatch(input: CommandInput, path: string): Promise<ExitCode> {
+type Choice = 'approve' | 'reject'
+
+/**
+ * Votes on what waits for the rows of a file of sends. Nothing is approved while any row differs from what waits under its
+ * reference; to reject, that is no obstacle: what waits under a reference is rejected, whatever it asks for.
+ */
+export async function voteOnBatch(input: CommandInput, path: string, choice: Choice): Promise<ExitCode> {
   const { io, json, options, args } = input
   if (args.length > 0)
-    throw usage('--batch and activities exclude each other', 'approve the others by a second command')
-  if (readWay(input) !== undefined) {
-    throw usage('--batch votes with the key in use', 'prove who you are for one activity at a time', 'batch')
-  }
+    throw usage('--batch and activities exclude each other', `${choice} the others by a second command`)
+  const way = readWay(input)
+  if (way !== undefined && way !== 'passkey')
+    throw usage(
+      '--batch votes with the key in use, or with --passkey',
+      'log in first, and vote with the session',
+      'batch',
+    )
   const reason = readReason(input)
   const place = await findPlace(input)
   const client = submitter(place)
@@ -55,40 +66,73 @@ export async function approveBatch(input: CommandInput, path: string): Promise<E
   const { userId: me, userName: by } = known.actual.actor
   const alike = lookAlikesIn(rows)
   if (!json) io.out(renderApprovalRows({ file: path, rows: asked, alike }, io.style))
-  assertAsWritten(asked)
-  if (alike.length > 0 && options['despiteMismatch'] !== true) throw looksAlike(alike)
-  const isMine = (row: AskedRow) =>
-    row.kind === 'waits' && votesOn(row.activity, place.now()).approvals.some(({ userId }) => userId === me)
-  const open = asked.filter((row) => row.kind === 'waits' && !isMine(row)).length
-  if (open > 0) await assertConfirmed(input, { question: `Approve these ${open}?`, otherwise: 'nothing was voted' })
+  if (choice === 'approve') {
+    assertAsWritten(asked)
+    if (alike.length > 0 && options['despiteMismatch'] !== true) throw looksAlike(alike)
+  }
+  /** By the key in use; whose vote a passkey casts, nobody knows before. */
+  const isMine = (activity: Wire.Activity) => {
+    if (way !== undefined) return false
+    const { approvals, rejections } = votesOn(activity, place.now())
+    return (choice === 'approve' ? approvals : rejections).some(({ userId }) => userId === me)
+  }
+  const waiting = asked.flatMap((row) => waitingOf(row))
+  const open = waiting.filter((activity) => !isMine(activity)).length
+  const verb = choice === 'approve' ? 'Approve' : 'Reject'
+  if (open > 0) await assertConfirmed(input, { question: `${verb} these ${open}?`, otherwise: 'nothing was voted' })
   const votes: RowVote[] = []
-  for (const row of asked) votes.push(await voteOn(row))
+  let brokenOff: string | undefined
+  for (const row of asked) votes.push(...(await voteOn(row)))
   if (json) writeJson(io, { file: path, rows: votes.map(toRowVoteJson) })
   else io.out(renderRowVotes(votes, io.style))
-  return exitOf(votes)
+  return exitOf(votes, choice)
 
-  async function voteOn(row: AskedRow): Promise<RowVote> {
-    if (row.kind === 'absent') return { row, outcome: 'absent' }
-    const { activity } = row
-    if (row.kind === 'ended') return { row, outcome: 'ended', status: activity.status }
-    if (isMine(row)) return { row, outcome: 'approved before', status: activity.status }
+  async function voteOn(row: AskedRow): Promise<readonly RowVote[]> {
+    if (row.kind === 'absent') return [{ row, outcome: 'absent' }]
+    if (row.kind === 'ended') return [{ row, outcome: 'ended', status: row.activity.status }]
+    const all: RowVote[] = []
+    for (const activity of waitingOf(row)) all.push(await voteOnOne(row, activity))
+    return all
+  }
+
+  async function voteOnOne(row: AskedRow, activity: Wire.Activity): Promise<RowVote> {
+    const past = choice === 'approve' ? 'approved' : 'rejected'
+    const of = { row, activity }
+    if (isMine(activity)) return { ...of, outcome: `${past} before`, status: activity.status }
+    if (brokenOff !== undefined) return { ...of, outcome: `not ${past}`, error: brokenOff }
     try {
-      const { status } = await castVote(client, activity.fingerprint, { vote: 'approve', now: place.now() })
+      const voter = way === undefined ? client : await byPasskey(row, activity)
+      const { status } = await castVote(voter, activity.fingerprint, { vote: choice, now: place.now() })
       if (reason !== undefined) {
         const { id: activityId, fingerprint } = activity
         const at = new Date(place.now()).toISOString()
         const { organizationId } = place
-        const kept = { at, organizationId, activityId, fingerprint, vote: 'approve' as const, by, reason }
-        keepReason(input.settings.dataDir, kept)
+        keepReason(input.settings.dataDir, { at, organizationId, activityId, fingerprint, vote: choice, by, reason })
       }
-      return { row, outcome: 'approved', status }
+      return { ...of, outcome: past, status }
     } catch (error) {
-      // One row that the API refuses leaves the others as they were asked for.
+      // One row that the API refuses leaves the others as they were asked for; a passkey that is not given is not asked for again.
       if (!(error instanceof QuorateError)) throw error
+      if (error.code.startsWith('session/')) brokenOff = error.message
       if (!json) io.say(line`line ${row.row.line}: ${error.message}\n`)
-      return { row, outcome: 'not approved', error: error.message }
+      return { ...of, outcome: `not ${past}`, error: error.message }
     }
   }
+
+  /** The passkey stamps one request at a time: its page opens for each, and says which payment it is. */
+  async function byPasskey({ order, description }: AskedRow, { fingerprint }: Wire.Activity) {
+    const pays = `${description.amount.text} to ${order.to} under ${order.reference}`
+    const purpose = { title: 'Vote with quorate', does: `${choice}s ${shortCode(fingerprint)}: ${printable(pays)}` }
+    const { stamper } = await prove(input, { way: 'passkey', place: placeOf(input, place), purpose })
+    const { baseUrl, organizationId } = place
+    return createSubmitClient({ baseUrl, organizationId, stamper })
+  }
+}
+
+/** What waits for a row: where it is not what the row says, everything that waits under its reference. */
+function waitingOf(row: AskedRow): readonly Wire.Activity[] {
+  if (row.kind === 'waits') return [row.activity]
+  return row.kind === 'refused' ? [row.activity, ...row.beside] : []
 }
 
 function readKnownOf(
@@ -137,8 +181,10 @@ function looksAlike(alike: readonly string[]): QuorateError {
   )
 }
 
-function exitOf(votes: readonly RowVote[]): ExitCode {
-  const isOpen = ({ outcome }: RowVote) => outcome === 'absent' || outcome === 'not approved'
-  const isUnpaid = ({ outcome, status }: RowVote) => outcome === 'ended' && status !== 'ACTIVITY_STATUS_COMPLETED'
-  return votes.some((vote) => isOpen(vote) || isUnpaid(vote)) ? EXIT.partial : EXIT.done
+/** What was to be rejected and is paid has not been. */
+function exitOf(votes: readonly RowVote[], choice: Choice): ExitCode {
+  const isOpen = ({ outcome }: RowVote) => /^absent$|^not /.test(outcome)
+  const isAsMeant = ({ outcome, status }: RowVote) =>
+    outcome !== 'ended' || (status === 'ACTIVITY_STATUS_COMPLETED') === (choice === 'approve')
+  return votes.some((vote) => isOpen(vote) || !isAsMeant(vote)) ? EXIT.partial : EXIT.done
 }

@@ -11,21 +11,23 @@ import { placeOf, prove, readWay } from '../proof-options.ts'
 import { line } from '../screen.ts'
 import { type ActivityView, factorsLine, renderActivity } from '../views/activity.ts'
 import { keepReason, readReason } from '../vote-reasons.ts'
-import { approveBatch } from './approve-batch.ts'
 import { findKnown, viewForVoter } from './review.ts'
+import { voteOnBatch } from './vote-batch.ts'
 
 /** Votes for activities. */
-export function approve(input: CommandInput): Promise<ExitCode> {
+export const approve = (input: CommandInput): Promise<ExitCode> => voteOnThese(input, 'approve')
+
+/** Votes against activities, which ends each for good. */
+export const reject = (input: CommandInput): Promise<ExitCode> => voteOnThese(input, 'reject')
+
+function voteOnThese(input: CommandInput, choice: 'approve' | 'reject'): Promise<ExitCode> {
   const { batch } = input.options
-  if (typeof batch === 'string') return approveBatch(input, batch)
+  if (typeof batch === 'string') return voteOnBatch(input, batch, choice)
   assertNone(input.options, { names: ['definitions'], unless: 'it names the payees of a file, --batch FILE' })
   if (input.args.length === 0)
     throw usage('expected an activity, or --batch FILE', 'list them with `quorate approvals`')
-  return vote(input, 'approve')
+  return vote(input, choice)
 }
-
-/** Votes against activities, which ends each for good. */
-export const reject = (input: CommandInput): Promise<ExitCode> => vote(input, 'reject')
 
 /** An activity that was named, and how it was shown. */
 interface Named {

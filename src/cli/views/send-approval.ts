@@ -2,15 +2,20 @@
 import { chainName } from '../../chain/index.ts'
 import { printable } from '../../diagnostics/index.ts'
 import { shortCode } from '../../plan/index.ts'
+import type { Wire } from '../../protocol/index.ts'
 import { type AskedRow, chainOf, describeSend, type SendDescription } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 import { feeForApprover, named } from './send-words.ts'
 
+type VoteOutcome<Done extends string> = Done | `${Done} before` | `not ${Done}`
+
 /** What came of one row. */
 export interface RowVote {
   readonly row: AskedRow
-  readonly outcome: 'approved' | 'approved before' | 'ended' | 'absent' | 'not approved'
+  /** What was voted on; with several that wait under one reference, each of them. */
+  readonly activity?: Wire.Activity
+  readonly outcome: 'ended' | 'absent' | VoteOutcome<'approved'> | VoteOutcome<'rejected'>
   readonly status?: string
   readonly error?: string
 }
@@ -54,25 +59,30 @@ function standing(row: AskedRow, style: Style): string {
   return row.kind === 'ended' ? `  ${style.dim(`ended as ${wordOf(row.activity.status)}`)}` : ''
 }
 
-/** What came of each row that was not simply approved, and how many of each there are. */
+/** What came of each row that was voted on now or could not be, and how many of each there are. */
 export const renderRowVotes = view((votes: readonly RowVote[], style: Style): string => {
   const lines = votes.flatMap(({ row, outcome, status, error }) => {
-    if (outcome === 'approved before' || outcome === 'ended') return []
+    if (outcome === 'ended' || outcome.endsWith(' before')) return []
     const now = status === undefined ? '' : `: now ${wordOf(status)}`
-    const colour = outcome === 'approved' ? style.good : style.warning
+    const colour = outcome === 'approved' || outcome === 'rejected' ? style.good : style.warning
     const why = error === undefined ? '' : `: ${printable(error)}`
     return [`  ${`line ${row.row.line}`.padEnd(9)} ${printable(row.order.reference)}  ${colour(outcome)}${now}${why}\n`]
   })
   const counts = new Map<string, number>()
   for (const { outcome } of votes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
   const sum = [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ')
-  return `${lines.join('')}${votes.length} ${votes.length === 1 ? 'row' : 'rows'}: ${sum}\n`
+  const rows = new Set(votes.map(({ row }) => row.row.line)).size
+  return `${lines.join('')}${rows} ${rows === 1 ? 'row' : 'rows'}: ${sum}\n`
 })
 
-export function toRowVoteJson({ row, ...vote }: RowVote): Readonly<Record<string, unknown>> {
+export function toRowVoteJson({
+  row,
+  activity = 'activity' in row ? row.activity : undefined,
+  ...vote
+}: RowVote): Readonly<Record<string, unknown>> {
   const { order, description } = row
   const { reference, from } = order
-  const ofActivity = 'activity' in row ? { activityId: row.activity.id, code: shortCode(row.activity.fingerprint) } : {}
+  const ofActivity = activity ? { activityId: activity.id, code: shortCode(activity.fingerprint) } : {}
   const { receiver, amount } = description
   return { row: row.row.line, reference, from, receiver, amount, fee: feeOf(row), ...ofActivity, ...vote }
 }
