@@ -39,6 +39,29 @@ export const applyCodes = {
     solve: 'nothing where somebody has just ended the watch; otherwise find out who can reach Temporal (docs/trust.md)',
     exit: EXIT.refused,
   },
+  'apply/push-refused': {
+    summary:
+      'what was pushed for a watched organization is not as its key has signed it, or older than what was taken before; what was taken last counts',
+    solve:
+      'push again with `quorate push FOLDER` and a key that the watch names; find out who can write to the plan store (docs/trust.md)',
+    exit: EXIT.refused,
+  },
+  'apply/nothing-pushed': {
+    summary: 'nothing was pushed for the organization with a key that its watch names',
+    solve: 'push with `quorate push FOLDER`, with that key and the same plan store',
+  },
+  'apply/commit-refused': {
+    summary:
+      'the newest commit of a watched branch is not signed by those who may, or does not follow the one taken before; what was taken last counts',
+    solve:
+      'sign the commit with a key of the allowed signers and push it; where the branch was rewritten on purpose, run `quorate watch add --git` again',
+    exit: EXIT.refused,
+  },
+  'apply/source-away': {
+    summary: 'the Git repository of a watched organization cannot be read; what was taken last counts',
+    solve: 'bring it back, or mend how the worker reaches it (docs/reconciler.md); the next look tries again',
+    retryable: true,
+  },
   'apply/heal-loop': {
     summary: 'the same things were repaired again and again: somebody or something changes them each time',
     solve: 'find out who does (`quorate watch list` names them), then go on with `quorate watch resume`',

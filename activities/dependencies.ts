@@ -5,7 +5,7 @@ import type { ApplyProgress } from './model.ts'
 import type { NoticeEnvironment } from './notice-sinks.ts'
 import type { PlanStore } from './plan-store.ts'
 import type { StoreTools } from './rotation-stores.ts'
-import type { Watch, WatchedDefinitions, WatchLock } from './watch-model.ts'
+import type { OfferedDefinitions, Watch, WatchedDefinitions, WatchLock, WatchSource } from './watch-model.ts'
 
 /** The dependencies of the Temporal activities. */
 export interface ActivityDependencies {
@@ -25,6 +25,8 @@ export interface ActivityDependencies {
   readonly serviceAheadMs?: () => number
   /** Plans what a watched organization's definitions ask for. @default nothing is watched by this worker */
   readonly planWatched?: PlanWatched
+  /** Reads the definitions of a watch from its Git repository. @default watches of repositories get nothing new from this worker */
+  readonly readCommit?: ReadCommit
   /** Whether an apply of the organization runs, also one that waits. @default none */
   readonly isApplying?: (organizationId: string) => Promise<boolean>
   /** How the apply of the organization stands that runs; undefined where none does. @default none */
@@ -39,13 +41,30 @@ export type PlanWatched = (watched: {
   readonly watch: Watch
   readonly definitions: WatchedDefinitions
   readonly lock: WatchLock
+  /** Nothing was planned from these definitions before: the lock beside them counts, where somebody vouches for it. */
+  readonly isNew: boolean
+  /** The Git commit that they are. */
+  readonly commit?: string | undefined
 }) => Promise<{
   readonly plan: Plan
   /** The lock once nothing is left to do. */
   readonly lock: WatchLock
+  /** The lock that it was made with. */
+  readonly vouched: WatchLock
+  /** What `watch:` of the definitions says. */
+  readonly settings: Pick<Watch, 'modes' | 'notify'>
   /** Throws the first reason why a plan is not carried out. */
   readonly assertApplicable: (plan: Plan) => void
 }>
+
+/**
+ * Reads the newest commit of a branch and verifies it; undefined where that is `after` still. Throws `apply/commit-refused` for one that is not signed by those who may, or
+ * does not follow `after`, and `apply/source-away` where the repository cannot be read.
+ */
+export type ReadCommit = (
+  source: Extract<WatchSource, { readonly kind: 'git' }>,
+  options: { readonly given: Watch['given']; readonly after: string | undefined },
+) => Promise<OfferedDefinitions | undefined>
 
 export interface RotationDependencies {
   /** Folder of the private keys of rotations under way, which need not exist. */

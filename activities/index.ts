@@ -6,7 +6,7 @@
 
 export { applyCodes } from './codes.ts'
 export { type Activities, createActivities } from './create.ts'
-export type { ActivityDependencies, PlanWatched, RotationDependencies } from './dependencies.ts'
+export type { ActivityDependencies, PlanWatched, ReadCommit, RotationDependencies } from './dependencies.ts'
 export { ApplyError } from './error.ts'
 export { readAsPlanned } from './inside.ts'
 export { findByIntent, isIntent, withRejections } from './intent.ts'
@@ -15,6 +15,7 @@ export type { ApplyProgress, BatchProgress, Failure, InsideProgress, InsideStand
 export type { NoticeSinkState } from './notice-model.ts'
 export { readActivities, STATUSES } from './open-activities.ts'
 export { createPlanStore, type KeptPlan, type PlanStore } from './plan-store.ts'
+export { openPushes, type Push, type PushLedger, pushText } from './pushes.ts'
 export { createRotationKeys } from './rotation-keys.ts'
 export {
   isRotationOver,
@@ -48,14 +49,18 @@ export {
   parseStorePlace,
   readStorePlace,
 } from './store-place.ts'
+export { definitionsText } from './watch-ledger.ts'
 export {
   type DriftRow,
   type Held,
+  type OfferedDefinitions,
+  type TakenDefinitions,
   WATCH_MODES,
   type Watch,
   type WatchCycle,
   type WatchedDefinitions,
   type WatchMode,
+  type WatchSource,
   type WatchState,
 } from './watch-model.ts'
 export { toUnixMs } from './wire-time.ts'

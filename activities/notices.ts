@@ -55,10 +55,18 @@ export function noticesOf({
     const text = `the apply of plan ${planDigest.slice(0, 12)} ${what} at ${at}: ${why}`
     all.push({ topic, key: `apply ${name}`, text })
   }
-  const { held, error } = state
+  const { held, refused, away, error } = state
   if (held) {
     const text = `a repair is held since ${held.since}: ${held.why} (${held.code}); go on with \`quorate watch resume\``
     all.push({ topic: 'stuck', key: `held ${held.code} ${held.since}`, text })
+  }
+  if (refused) {
+    const text = `new definitions are held since ${refused.since}: ${refused.why} (${refused.code}); the ones before count, and nothing is repaired`
+    all.push({ topic: 'stuck', key: `refused ${refused.code} ${refused.since}`, text })
+  }
+  if (away) {
+    const text = `no definitions are fetched since ${away.since}: ${away.why} (${away.code}); the ones before count`
+    all.push({ topic: 'stuck', key: `away ${away.code} ${away.since}`, text, afterMs })
   }
   if (error) {
     const text = `looks fail since ${error.since}: ${error.message} (${error.code})`

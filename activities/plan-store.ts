@@ -4,6 +4,7 @@ import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
 import { digestInside, digestOf, type Plan, plansInside, withoutInside } from '../src/plan/index.ts'
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
+import { createPushLedger, type PushLedger } from './pushes.ts'
 import { createRecords } from './records.ts'
 import { createRotationLedger, type RotationLedger } from './rotation-ledger.ts'
 import { createRunLedger, type RunLedger } from './run-ledger.ts'
@@ -51,6 +52,8 @@ export interface PlanStore {
   readonly batches: SendBatchLedger
   /** The organizations that are watched. */
   readonly watches: WatchLedger
+  /** Definitions that pipelines have pushed. */
+  readonly pushes: PushLedger
   /** Rotations of keys. */
   readonly rotations: RotationLedger
 }
@@ -174,6 +177,7 @@ export function createPlanStore(folder: string): PlanStore {
     sends,
     batches: createSendBatchLedger(folder, records, sends),
     watches: createWatchLedger(folder, records, files),
+    pushes: createPushLedger(folder, files),
     rotations: createRotationLedger(folder, records),
   }
   return store

@@ -9,8 +9,8 @@ import { read as readFile, write as writeFile } from './store-files.ts'
 import type { StorePlace } from './store-model.ts'
 import type { SharedFiles } from './store-opened.ts'
 
-/** Shelves whose files are what their names say. */
-const PROVEN = new Set(['plans', 'bodies', 'definitions'])
+/** Shelves whose files prove themselves: they are what their names say, or carry a signature. */
+const PROVEN = new Set(['plans', 'bodies', 'definitions', 'pushes'])
 /** Shelves whose records come and go: that one is not there says nothing. */
 const PASSING: ReadonlySet<string> = new Set([
   'run-unlocked',

@@ -29,9 +29,12 @@ export interface SharedFiles {
   readonly objects: ObjectStore
 }
 
-/** Opens the files of a plan store, wherever they are. */
-export function openStoreFiles(folder: string): StoreFiles {
-  const place = readStorePlace(folder)
+/**
+ * Opens the files of a plan store, wherever they are.
+ * @param given where they are, for a data folder that does not say it
+ */
+export function openStoreFiles(folder: string, given?: StorePlace): StoreFiles {
+  const place = readStorePlace(folder) ?? (given && { ...given, isMoving: false })
   if (!place) return filesOfFolder(folder)
   if (place.isMoving) return refusing(() => assertMoved(place))
   return sharedFiles(folder, { place, objects: openObjectStore(place) })

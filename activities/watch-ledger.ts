@@ -11,7 +11,7 @@ import type { NoticeEvent, NoticeState } from './notice-model.ts'
 import type { Records } from './records.ts'
 import { fileNameOf } from './store-files.ts'
 import type { StoreFiles } from './store-opened.ts'
-import type { Watch, WatchedDefinitions, WatchLock, WatchState } from './watch-model.ts'
+import type { TakenDefinitions, Watch, WatchedDefinitions, WatchLock, WatchState } from './watch-model.ts'
 
 export interface WatchLedger {
   /** Undefined for an organization that is not watched. */
@@ -24,6 +24,9 @@ export interface WatchLedger {
   putDefinitions(definitions: WatchedDefinitions): Promise<string>
   /** Throws `apply/definitions-missing`. */
   getDefinitions(digest: string): Promise<WatchedDefinitions>
+  /** What was taken last from the source of the watch. */
+  takenOf(organizationId: string): Promise<TakenDefinitions | undefined>
+  putTaken(organizationId: string, taken: TakenDefinitions): Promise<void>
   lockOf(organizationId: string): Promise<WatchLock>
   putLock(organizationId: string, lock: WatchLock): Promise<void>
   stateOf(organizationId: string): Promise<WatchState | undefined>
@@ -84,8 +87,7 @@ export function createWatchLedger(
       return texts.flatMap((text) => (text === undefined || text === NONE ? [] : [JSON.parse(text) as Watch]))
     },
     async putDefinitions(definitions) {
-      const text = JSON.stringify(definitions)
-      const digest = digestOf(text)
+      const { text, digest } = definitionsText(definitions)
       await write(definitionsAt(digest), text)
       return digest
     },
@@ -97,6 +99,8 @@ export function createWatchLedger(
       }
       return JSON.parse(text) as WatchedDefinitions
     },
+    takenOf: (organizationId) => get('watch-taken', organizationId),
+    putTaken: (organizationId, taken) => put('watch-taken', organizationId, taken),
     lockOf: async (organizationId) => (await get<WatchLock>('watch-locks', organizationId)) ?? {},
     putLock: (organizationId, lock) => put('watch-locks', organizationId, lock),
     stateOf: (organizationId) => get('watch-states', organizationId),
@@ -108,6 +112,12 @@ export function createWatchLedger(
     putNoticeEvent: (name, event) => records.write(eventAt(name), JSON.stringify(event)),
     removeNoticeEvent: (name) => records.remove(eventAt(name)),
   }
+}
+
+/** Definitions as they are kept, and the digest of that. */
+export function definitionsText(definitions: WatchedDefinitions): { readonly text: string; readonly digest: string } {
+  const text = JSON.stringify(definitions)
+  return { text, digest: digestOf(text) }
 }
 
 function digestOf(text: string): string {

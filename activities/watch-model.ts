@@ -14,8 +14,10 @@ export interface Watch {
   readonly organizationId: string
   readonly organization: string
   readonly baseUrl: string
-  /** Digest of the definitions in the plan store. */
+  /** Digest of the definitions in the plan store; with a source, those that it had when the watch was added. */
   readonly definitions: string
+  /** Where later definitions come from. @default nowhere: these count until the watch is added again */
+  readonly source?: WatchSource
   /** The values of `${env.…}` and `${var.…}` that the definitions refer to. */
   readonly given: {
     readonly env: Readonly<Record<string, string>>
@@ -24,7 +26,7 @@ export interface Watch {
   /** How often it is looked at, in milliseconds, and how often all of it is read although no activity is new. */
   readonly everyMs: number
   readonly sweepMs: number
-  /** By kind; kinds that are not here are reported. */
+  /** By kind; kinds that are not here are reported. With a source, only what was given over the definitions. */
   readonly modes: Readonly<Partial<Record<KindName, WatchMode>>>
   /** Who is told of what; absent for nobody. */
   readonly notify?: readonly NoticeSink[]
@@ -32,6 +34,42 @@ export interface Watch {
   readonly since: string
   /** When a person said that it goes on after it was held; ISO 8601. */
   readonly resumedAt?: string
+}
+
+/**
+ * Where the definitions of a watch come from, and who is believed. `push`: what `quorate push` has put into the plan store, signed
+ * with one of these P-256 keys (lower-case hex) · `git`: the newest commit of one branch, signed by one of `signers`, the text of
+ * an allowed signers file (ssh-keygen(1)).
+ */
+export type WatchSource =
+  | { readonly kind: 'push'; readonly keys: readonly string[] }
+  | {
+      readonly kind: 'git'
+      readonly url: string
+      readonly branch: string
+      /** Folder of the definitions in the repository, `.` for its root. */
+      readonly path: string
+      readonly signers: string
+    }
+
+/** What a source offers, verified. */
+export interface OfferedDefinitions {
+  readonly definitions: WatchedDefinitions
+  readonly given: Watch['given']
+  /** When it was signed, ISO 8601: what is older than what was taken is refused. */
+  readonly at: string
+  /** Who signed it: a public key, or a principal of the allowed signers. */
+  readonly by: string
+  /** The Git commit that it is. */
+  readonly commit?: string
+}
+
+/** The definitions of a source that were taken last: they count until others are. */
+export interface TakenDefinitions extends Pick<OfferedDefinitions, 'given' | 'at' | 'by' | 'commit'> {
+  /** Digest in the plan store. */
+  readonly definitions: string
+  /** What their `watch:` says, once they were loaded. */
+  readonly settings?: Pick<Watch, 'modes' | 'notify'>
 }
 
 /** Definitions as they were read: what each folder lists, and each file in base64, by their paths. */
@@ -71,7 +109,7 @@ export interface Waiting {
   readonly lapsed?: readonly string[]
 }
 
-/** Why nothing is repaired until a person looks. */
+/** Why something is not done until a person looks, or until it is over. */
 export interface Held {
   readonly code: string
   readonly why: string
@@ -108,6 +146,12 @@ export interface WatchState {
   /** In which sweep what was repaired; those of the last sweeps alone. */
   readonly repairs: readonly { readonly sweep: number; readonly address: string }[]
   readonly held?: Held
+  /** What the source offers and why it is not taken: nothing is repaired until it offers something else. */
+  readonly refused?: Held
+  /** The source does not answer; what was taken last counts. */
+  readonly away?: Held
+  /** Who signed the definitions that count, when, and which commit they are. */
+  readonly taken?: Pick<TakenDefinitions, 'at' | 'by' | 'commit'>
   /** Why the last look failed; the next one tries again. */
   readonly error?: { readonly code: string; readonly message: string; readonly next?: string; readonly since: string }
 }

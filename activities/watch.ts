@@ -7,6 +7,7 @@ import { toFailure } from './failure.ts'
 import { notify } from './notify.ts'
 import { driftOf, lookAt, modeOf, repairsInReach, tooOften } from './watch-cycle.ts'
 import type { Held, Watch, WatchCycle, WatchState } from './watch-model.ts'
+import { askSource, type Sourced, watchOf } from './watch-source.ts'
 
 /**
  * Everything that the workflow that reconciles an organization may ask. What is compared with what, and what may be repaired,
@@ -34,22 +35,43 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
   const now = () => new Date(deps.clock()).toISOString()
 
   /** Reads and compares everything. */
-  const sweep = async (watch: Watch, before: WatchState, seen: Awaited<ReturnType<typeof lookAt>>): Promise<Look> => {
+  const sweep = async (
+    sourced: Sourced,
+    before: WatchState,
+    seen: Awaited<ReturnType<typeof lookAt>>,
+  ): Promise<Look> => {
     const at = now()
-    const { organizationId } = watch
-    const definitions = await watches.getDefinitions(watch.definitions)
+    const asked = watchOf(sourced)
+    const { organizationId } = asked
+    const definitions = await watches.getDefinitions(asked.definitions)
     const applying = await isApplying(organizationId)
-    const { plan, lock, assertApplicable } = await planWatched!({
-      watch,
+    const isNew = before.definitions !== asked.definitions
+    const { plan, lock, vouched, settings, assertApplicable } = await planWatched!({
+      watch: asked,
       definitions,
       lock: await watches.lockOf(organizationId),
+      isNew,
+      commit: sourced.taken?.commit,
     })
+    const { own, taken } = sourced
+    const watch = watchOf(taken ? { own, taken: { ...taken, settings } } : { own })
+    if (isNew && taken) {
+      await watches.putLock(organizationId, vouched)
+      await watches.putTaken(organizationId, { ...taken, settings })
+    }
     const drift = driftOf(plan, { watch, before, waiting: seen.activities, at })
     const isGood =
       plan.changes.length === 0 && (plan.subOrganizations ?? []).every(({ changes }) => changes.length === 0)
     if (isGood && plan.guards.every(({ allowed }) => allowed)) await watches.putLock(organizationId, lock)
     const sweeps = before.sweeps + 1
-    const { repair: _, held: __, proposal: ___, error: ____, duringApply: _____, ...kept } = before
+    const {
+      repair: _,
+      held: __,
+      proposal: ___,
+      error: ____,
+      duringApply: _____,
+      ...kept
+    } = withSource(before, sourced, at)
     const state: WatchState = {
       ...kept,
       lookedAt: at,
@@ -70,6 +92,8 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     }
     if (!proposed) return { state }
     await planStore.putPlan(proposed)
+    // Somebody offers what nobody has signed: what is right is for a person to say.
+    if (sourced.refused) return { state: { ...state, proposal: proposed.digest } }
     return repairOf({ watch, before, state: { ...state, proposal: proposed.digest }, plan, assertApplicable })
   }
 
@@ -143,7 +167,8 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       if (!watch || !planWatched) return { outcome: 'not watched', drift: 0 }
       const cycle = await lookOnce(watch)
       const state = await watches.stateOf(organizationId)
-      if (state) await notify(deps, watch, state)
+      const taken = watch.source && (await watches.takenOf(organizationId))
+      if (state) await notify(deps, watchOf({ own: watch, ...(taken ? { taken } : {}) }), state)
       return cycle
     },
 
@@ -163,27 +188,30 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     },
   }
 
-  async function lookOnce(watch: Watch): Promise<WatchCycle> {
-    const { organizationId } = watch
+  async function lookOnce(own: Watch): Promise<WatchCycle> {
+    const { organizationId } = own
     const before = (await watches.stateOf(organizationId)) ?? FIRST
     try {
+      const sourced = await askSource(deps, own)
+      const watch = watchOf(sourced)
       const client = await deps.clientFor({ id: organizationId, name: watch.organization, baseUrl: watch.baseUrl })
       const seen = await lookAt(client, deps.clock())
       const isOver = before.duringApply && !(await isApplying(organizationId))
-      if (!isOver && isUnchanged(watch, before, { cursor: seen.cursor, nowMs: deps.clock() })) {
-        const state = { ...before, lookedAt: now(), waiting: seen.waiting }
+      const isAsBefore = sourced.refused?.why === before.refused?.why
+      if (!isOver && isAsBefore && isUnchanged(watch, before, { cursor: seen.cursor, nowMs: deps.clock() })) {
+        const state = { ...withSource(before, sourced, now()), lookedAt: now(), waiting: seen.waiting }
         await watches.putState(organizationId, state)
         const { repair, drift } = state
         // A worker died, or another apply held the lock, before it began.
         const isLeft = repair && !repair.begun && !(await isApplying(organizationId))
         return { outcome: 'unchanged', drift: drift.length, ...(isLeft ? { repair: repair.planDigest } : {}) }
       }
-      const { state, repair } = await sweep(watch, before, seen)
+      const { state, repair } = await sweep(sourced, before, seen)
       await watches.putState(organizationId, state)
       const drift = state.drift.length
       logger.info('looked at the organization', { organizationId, drift, ...(repair ? { repair } : {}) })
       if (repair !== undefined) return { outcome: 'drift', drift, repair }
-      return { outcome: state.held ? 'held' : drift > 0 ? 'drift' : 'as defined', drift }
+      return { outcome: state.held || state.refused ? 'held' : drift > 0 ? 'drift' : 'as defined', drift }
     } catch (error) {
       const failure = toFailure(error)
       const detail = failure.details?.[0] as { readonly next?: string } | undefined
@@ -203,6 +231,23 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
 
 function notWatched(): ApplyError {
   return new ApplyError('apply/not-watched', 'a workflow asked for a repair that no look at the organization has found')
+}
+
+/** How its source stands, with since when something is wrong with it. */
+function withSource(before: WatchState, { taken, refused, away }: Sourced, at: string): WatchState {
+  const { taken: _, refused: wasRefused, away: wasAway, ...kept } = before
+  const since = (now: Sourced['away'], was: Held | undefined): Held | undefined =>
+    now && { ...now, since: was?.code === now.code && was.why === now.why ? was.since : at }
+  const [isRefused, isAway] = [since(refused, wasRefused), since(away, wasAway)]
+  const { at: signedAt, by, commit } = taken ?? {}
+  return {
+    ...kept,
+    ...(signedAt === undefined || by === undefined
+      ? {}
+      : { taken: { at: signedAt, by, ...(commit === undefined ? {} : { commit }) } }),
+    ...(isRefused ? { refused: isRefused } : {}),
+    ...(isAway ? { away: isAway } : {}),
+  }
 }
 
 /** What was found, and the plan to apply. */

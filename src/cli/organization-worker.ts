@@ -4,6 +4,7 @@ import { takeEnvironment } from '../config/index.ts'
 import { p256PublicKey } from '../crypto/index.ts'
 import {
   createClients,
+  createCommitReader,
   createSendClients,
   createWatchPlanner,
   isApplying,
@@ -56,6 +57,7 @@ export async function createOrganizationWorker(
       planStore: createPlanStore(join(settings.dataDir, 'plans')),
       clock: Date.now,
       planWatched: (watched) => clients.plan(watched),
+      readCommit: createCommitReader(settings.dataDir, takeEnvironment()),
       isApplying: (organizationId) => isApplying(temporal.client, organizationId),
       progressOfApply: (organizationId) => progressOfApply(temporal.client, organizationId),
       noticeEnvironment: takeEnvironment(),

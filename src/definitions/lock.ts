@@ -64,7 +64,8 @@ export async function readLock(folder: string): Promise<ReadLock> {
   return parseLock(path, text)
 }
 
-function parseLock(path: string, text: string): ReadLock {
+/** Reads the text of a lock file; `path` is where it is said to stand. A lock that cannot be used gives diagnostics. */
+export function parseLock(path: string, text: string): ReadLock {
   const { tree, source, diagnostics } = parseYaml(createSource(path, text))
   const faults = [...diagnostics]
   const wrong = (message: string, span = spanAt(source, 0)) =>

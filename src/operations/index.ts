@@ -32,6 +32,7 @@ export { type ApplyDoor, type ApplyEvent, applyFolder, applySaved } from './appl
 export { type CarriedOut, type CarryOutEvent, carryOut, exitOfAll, hasWork } from './carry-out.ts'
 export { createClients, createSendClients, keyInside, rateOf, reader, submitter } from './clients.ts'
 export { assertCommittable, commitFiles, trackedOf } from './commit-files.ts'
+export { checkGitSource, createCommitReader } from './commit-source.ts'
 export { compromisedOf, markCompromised } from './compromised-keys.ts'
 export { followRun } from './follow.ts'
 export { textsFor } from './follow-things.ts'
@@ -54,6 +55,7 @@ export {
   planFolder,
   saveLock,
 } from './plan-folder.ts'
+export { type Pushed, pushFolder } from './push.ts'
 export { type PowerReason, readReasons } from './reasons.ts'
 export { findRenewable, isRenewed, type Renewed, type RenewedFile, renewDefinitions } from './renew-definitions.ts'
 export {
@@ -93,9 +95,12 @@ export { isServiceError } from './temporal-errors.ts'
 export { castVote, findActivity, listActivities, readFactors } from './waiting.ts'
 export {
   addWatch,
+  addWatchFrom,
   findWatch,
   listWatches,
+  type PlannedSource,
   pauseWatch,
+  planSource,
   removeWatch,
   resumeWatch,
   runWatch,

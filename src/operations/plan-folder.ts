@@ -4,8 +4,10 @@ import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import {
   type FolderReader,
+  LOCK_FILE,
   loadDefinitions,
   lockText,
+  parseLock,
   type ReadLock,
   readLock,
   type WatchSettings,
@@ -41,8 +43,18 @@ export interface PlanRequest {
   readonly askAgain: boolean
   /** The name of another user who the plan is made for. */
   readonly as?: string
-  /** Definitions and a vouched lock that were kept, in place of those on the disk. */
-  readonly kept?: { readonly readFolder: FolderReader; readonly lock: Lock }
+  /** Definitions that were kept, in place of those on the disk. */
+  readonly kept?: KeptDefinitions
+}
+
+export interface KeptDefinitions {
+  readonly readFolder: FolderReader
+  /** A lock that somebody has vouched for. */
+  readonly lock: Lock
+  /** The lock file as it was kept with the definitions: it counts in place of `lock` where somebody vouches for it. */
+  readonly lockText?: string | undefined
+  /** The Git commit that they are. */
+  readonly commit?: string | undefined
 }
 
 /** What is told while a plan is made. */
@@ -90,14 +102,19 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
   })
   if (!isSound(compromisedIn(desired, dataDir))) return undefined
   const lockFolder = place.embedded ? dataDir : folder
-  const oldLock: ReadLock = kept ? { lock: kept.lock, places: {}, diagnostics: [] } : await readLock(lockFolder)
-  if (!isSound(oldLock.diagnostics)) return undefined
-  const subOrganizations = wantedOf(desired, oldLock.lock)
+  const keptLock: ReadLock = { lock: kept?.lock ?? {}, places: {}, diagnostics: [] }
+  const offered = kept?.lockText === undefined ? keptLock : parseLock(join(folder, LOCK_FILE), kept.lockText)
+  const found = kept ? offered : await readLock(lockFolder)
+  if (!isSound(found.diagnostics)) return undefined
+  const subOrganizations = wantedOf(desired, found.lock)
   const read = await readActual(client, {
-    mentioned: kindsMentioned(desired, oldLock.lock[desired.organizationId]),
+    mentioned: kindsMentioned(desired, found.lock[desired.organizationId]),
     ...(subOrganizations.length > 0 ? { subOrganizations } : {}),
   })
   const actual = actingAs(read, request.as)
+  const isOffered =
+    kept?.lockText !== undefined && Object.keys(offered.lock).length > 0 && isVouchedFor(offered, actual)
+  const oldLock = kept && !isOffered ? keptLock : found
   const made = await readMade(createPlanStore(join(dataDir, 'plans')), {
     clientOf: (organizationId) => (organizationId === place.organizationId ? client : inside(client, organizationId)),
     baseUrl: place.baseUrl,
@@ -141,7 +158,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
   const told = await withAuthors(client, asked, { lock: oldLock.lock, actual })
   const plans: Plan[] = []
   for (const one of within.plans) plans.push(await withAuthors(client, one, { lock: oldLock.lock }))
-  const commit = commitOf(folder)
+  const commit = kept ? kept.commit : commitOf(folder)
   const located = commit === undefined ? told : { ...told, commit }
   const plan = withInside(located, plans, {
     reads: client.queries,

@@ -2,9 +2,9 @@
  * Plans for organizations that are watched: definitions are kept with the plans, so that a worker needs no working tree, and are
  * loaded from there as they would be from their folder.
  */
-import { relative, sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import type { PlanWatched, WatchedDefinitions } from '../../activities/index.ts'
-import { createDiskReader, type FolderReader, loadDefinitions } from '../definitions/index.ts'
+import { createDiskReader, type FolderReader, LOCK_FILE, loadDefinitions } from '../definitions/index.ts'
 import { hasErrors, QuorateError, toSpanJson } from '../diagnostics/index.ts'
 import { reader } from './clients.ts'
 import type { GivenValues } from './load-folder.ts'
@@ -12,12 +12,15 @@ import type { Place } from './place.ts'
 import { assertApplicable } from './plan-checks.ts'
 import { planFolder } from './plan-folder.ts'
 
-/** What a watch keeps of a folder: what is read when it is loaded, and the values that it refers to and no others. */
+/**
+ * What a watch keeps of a folder: what is read when it is loaded, and the values that it refers to and no others.
+ * @default disk a reader of the folder
+ */
 export async function keepDefinitions(
   folder: string,
   given: GivenValues,
+  disk: FolderReader = createDiskReader(folder),
 ): Promise<{ readonly definitions: WatchedDefinitions; readonly given: WatchedValues }> {
-  const disk = createDiskReader(folder)
   const folders: Record<string, WatchedDefinitions['folders'][string]> = {}
   const files: Record<string, string> = {}
   const nameOf = (path: string) => relative(folder, path).replaceAll(sep, '/')
@@ -58,6 +61,26 @@ interface WatchedValues {
   readonly vars: Readonly<Record<string, string>>
 }
 
+/** The same with the lock file, if there is one, for who has no folder to read it from. */
+export async function keepWithLock(
+  folder: string,
+  given: GivenValues,
+  disk: FolderReader = createDiskReader(folder),
+): ReturnType<typeof keepDefinitions> {
+  const kept = await keepDefinitions(folder, given, disk)
+  const hasLock = (await disk.list(folder)).some(({ name, kind }) => name === LOCK_FILE && kind === 'file')
+  if (!hasLock) return kept
+  const lock = Buffer.from(await disk.read(join(folder, LOCK_FILE))).toString('base64')
+  const { definitions } = kept
+  return { ...kept, definitions: { ...definitions, files: { ...definitions.files, [LOCK_FILE]: lock } } }
+}
+
+/** The lock file among kept definitions. */
+export function keptLockText({ files }: WatchedDefinitions): string | undefined {
+  const lock = files[LOCK_FILE]
+  return lock === undefined ? undefined : Buffer.from(lock, 'base64').toString('utf8')
+}
+
 /** Reads kept definitions as a folder is read. */
 export function createKeptReader({ folder, folders, files }: WatchedDefinitions): FolderReader {
   const nameOf = (path: string) => relative(folder, path).replaceAll(sep, '/')
@@ -84,7 +107,7 @@ export function createWatchPlanner(
   place: WorkerPlace,
   { dataDir, requestsPerSecond }: { readonly dataDir: string; readonly requestsPerSecond?: number | undefined },
 ): PlanWatched {
-  return async ({ watch, definitions, lock }) => {
+  return async ({ watch, definitions, lock, isNew, commit }) => {
     if (watch.organizationId !== place.organizationId) {
       throw new QuorateError('cli/other-organization', 'this worker works for another organization', {
         facts: { watched: watch.organizationId, worker: place.organizationId },
@@ -101,7 +124,12 @@ export function createWatchPlanner(
         requestsPerSecond,
         allow: [],
         askAgain: false,
-        kept: { readFolder: createKeptReader(definitions), lock },
+        kept: {
+          readFolder: createKeptReader(definitions),
+          lock,
+          lockText: isNew ? keptLockText(definitions) : undefined,
+          commit,
+        },
       },
       (event) => {
         if (event.kind !== 'diagnostics' || !hasErrors(event.diagnostics)) return
@@ -116,11 +144,12 @@ export function createWatchPlanner(
         'cli/watched-definitions',
         `the definitions have errors: ${wrong.slice(0, 3).join('; ')}`,
         {
-          next: 'mend them and give them again with `quorate watch add FOLDER`',
+          next: 'mend them and give them again as they were given (`quorate watch add FOLDER`, `quorate push FOLDER`, a commit)',
         },
       )
     }
-    return { plan: planned.plan, lock: planned.lock, assertApplicable }
+    const { plan, vouched, watch: { modes = {}, notify } = {} } = planned
+    return { plan, lock: planned.lock, vouched, settings: { modes, ...(notify ? { notify } : {}) }, assertApplicable }
   }
 }
 

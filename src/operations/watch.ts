@@ -1,14 +1,23 @@
 /** Watches: which organizations are looked at again and again, by a Temporal Schedule each, and how they stood last. */
 import { join } from 'node:path'
 import type { Client, ScheduleHandle } from '@temporalio/client'
-import { createPlanStore, type NoticeSinkState, type Watch, type WatchState } from '../../activities/index.ts'
+import {
+  createPlanStore,
+  type NoticeSinkState,
+  type OfferedDefinitions,
+  type ReadCommit,
+  type Watch,
+  type WatchSource,
+  type WatchState,
+} from '../../activities/index.ts'
 import type { ReconcileInput, reconcile } from '../../workflows/index.ts'
 import { reconcileId } from '../../workflows/names.ts'
-import type { WatchSettings } from '../definitions/index.ts'
+import { readLock, type WatchSettings } from '../definitions/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import type { ApplyPlace } from './apply.ts'
-import type { Planned, PlanRequest } from './plan-folder.ts'
-import { keepDefinitions } from './watch-plan.ts'
+import type { GivenValues } from './load-folder.ts'
+import { type PlanEvent, type Planned, type PlanRequest, planFolder } from './plan-folder.ts'
+import { createKeptReader, keepDefinitions, keptLockText } from './watch-plan.ts'
 
 /** A watched organization as it stands. */
 export interface Watched {
@@ -37,7 +46,7 @@ export async function addWatch(
     settings,
   }: { readonly request: PlanRequest; readonly planned: Planned; readonly settings: WatchSettings },
 ): Promise<Watch> {
-  const { organizationId, client, taskQueue } = place
+  const { organizationId } = place
   const { watches } = createPlanStore(join(place.dataDir, 'plans'))
   const { definitions, given } = await keepDefinitions(request.folder, request.given)
   const watch: Watch = {
@@ -51,8 +60,15 @@ export async function addWatch(
   }
   await watches.putLock(organizationId, planned.vouched)
   await watches.put(watch)
+  await beginLooks(place, settings)
+  return watch
+}
+
+/** The Schedule of the looks, with one at once. A pause stays. */
+async function beginLooks(place: ApplyPlace, { everyMs }: Pick<WatchSettings, 'everyMs'>): Promise<void> {
+  const { organizationId, client, taskQueue } = place
   const input: ReconcileInput = { organizationId }
-  const spec = { intervals: [{ every: settings.everyMs }] }
+  const spec = { intervals: [{ every: everyMs }] }
   const action = {
     type: 'startWorkflow',
     workflowType: 'reconcile',
@@ -67,7 +83,91 @@ export async function addWatch(
   const state = before?.isPaused ? { paused: true, note: before.note } : {}
   await client.schedule.create({ scheduleId: reconcileId(organizationId), spec, action, policies, state })
   await handle.trigger(OVERLAP)
+}
+
+/** What a source offers, as it was planned before its watch begins. */
+export interface PlannedSource {
+  readonly offered: OfferedDefinitions
+  readonly planned: Planned
+}
+
+/**
+ * Reads what a source offers and plans it; undefined where it has errors, which are told. What was pushed before what an earlier watch
+ * of pushes has taken is refused.
+ */
+export async function planSource(
+  request: Omit<PlanRequest, 'folder' | 'kept'>,
+  source: WatchSource,
+  { readCommit, tell }: { readonly readCommit: ReadCommit; readonly tell: (event: PlanEvent) => void },
+): Promise<PlannedSource | undefined> {
+  const { place, given, dataDir } = request
+  const { organizationId } = place
+  const { watches, pushes } = createPlanStore(join(dataDir, 'plans'))
+  const isPushed = (await watches.get(organizationId))?.source?.kind !== 'git'
+  const before = isPushed ? await watches.takenOf(organizationId) : undefined
+  const offered =
+    source.kind === 'push'
+      ? await pushes.newest(organizationId, { keys: source.keys, nowMs: Date.now(), since: before?.at })
+      : (await readCommit(source, { given: valuesOf(given), after: undefined }))!
+  const { definitions, commit } = offered
+  const kept = {
+    readFolder: createKeptReader(definitions),
+    // Nobody else writes into the data folder.
+    lock: place.embedded ? (await readLock(dataDir)).lock : await watches.lockOf(organizationId),
+    lockText: keptLockText(definitions),
+    commit,
+  }
+  const planned = await planFolder({ ...request, folder: definitions.folder, given: offered.given, kept }, tell)
+  return planned && { offered, planned }
+}
+
+/** The same with definitions from a source: what it offers later, verified, takes their place. */
+export async function addWatchFrom(
+  place: ApplyPlace,
+  {
+    baseUrl,
+    source,
+    planned: { offered, planned },
+    settings,
+  }: {
+    readonly baseUrl: string
+    readonly source: WatchSource
+    readonly planned: PlannedSource
+    /** `modes` only as far as they were given over those of the definitions. */
+    readonly settings: Pick<WatchSettings, 'everyMs' | 'sweepMs' | 'modes'>
+  },
+): Promise<Watch> {
+  const { organizationId } = place
+  const { watches } = createPlanStore(join(place.dataDir, 'plans'))
+  const { definitions: files, given, ...rest } = offered
+  const definitions = await watches.putDefinitions(files)
+  const { modes = {}, notify } = planned.watch ?? {}
+  const watch: Watch = {
+    organizationId,
+    organization: planned.plan.organization.name,
+    baseUrl,
+    definitions,
+    source,
+    given,
+    ...settings,
+    since: new Date().toISOString(),
+  }
+  await watches.putTaken(organizationId, {
+    ...rest,
+    given,
+    definitions,
+    settings: { modes, ...(notify ? { notify } : {}) },
+  })
+  await watches.putLock(organizationId, planned.vouched)
+  await watches.put(watch)
+  await beginLooks(place, settings)
   return watch
+}
+
+/** Those values that are set. */
+function valuesOf({ env = {}, vars = {} }: GivenValues): Watch['given'] {
+  const set = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return { env: Object.fromEntries(set), vars: { ...vars } }
 }
 
 /** The organizations that are watched from this data folder. */

@@ -86,7 +86,11 @@ function createWatchGauges(gauge: MakeGauge): (of: MonitorOptions) => Promise<vo
       of('waiting_since_seconds', 'Since when the oldest of them waits, since the epoch'),
       ({ waiting }) => seconds(waiting.map(({ since }) => since).sort()[0]),
     ],
-    [of('held', 'Whether its repair is held until a person looks (1)'), ({ held }) => Number(held !== undefined)],
+    [
+      of('held', 'Whether its repair, or new definitions, are held until a person looks (1)'),
+      ({ held, refused }) => Number(held !== undefined || refused !== undefined),
+    ],
+    [of('source_away', 'Whether new definitions cannot be fetched (1)'), ({ away }) => Number(away !== undefined)],
     [of('failing', 'Whether the last look failed (1)'), ({ error }) => Number(error !== undefined)],
   ]
   return async ({ watches, organizationId }) => {

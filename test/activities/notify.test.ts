@@ -89,7 +89,13 @@ beforeEach(async () => {
     planStore: store,
     clock: () => world.nowMs,
     logger: { ...silentLogger, warn: log, info: log },
-    planWatched: async () => ({ plan: planNow(), lock: {}, assertApplicable: () => {} }),
+    planWatched: async () => ({
+      plan: planNow(),
+      lock: {},
+      vouched: {},
+      settings: { modes: {} },
+      assertApplicable: () => {},
+    }),
     progressOfApply: async () => world.apply,
     noticeEnvironment: environment,
   })

@@ -96,7 +96,7 @@ const WITHOUT_SERVICE = ['validate', 'fmt', 'completion', 'policy']
 const WITH_SERVICE = [
   ...['init', 'import', 'plan', 'apply', 'show', 'unmanaged', 'activities', 'whoami', 'status'],
   ...['approvals', 'review', 'approve', 'reject'],
-  ...['send', 'sends', 'clock', 'fault', 'watch'],
+  ...['send', 'sends', 'clock', 'fault', 'watch', 'push'],
 ]
 
 /** Whether a command starts nothing, stays no longer than it works, and keeps no secret of its environment but that of all tests. */

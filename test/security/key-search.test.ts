@@ -114,6 +114,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/cli/start.ts': 'the help and completion of the build, as they lie beside the program',
   'src/cli/reference/write-ready-texts.ts': 'a step of the build: help and completion',
   'src/definitions/lock.ts': 'is given the search by the writer of a lock',
+  'src/operations/commit-source.ts': 'the allowed signers that a person has named, for Git: public keys',
   'activities/rotation-keys.ts': 'key files of rotations under way: their purpose is a private key',
   'activities/rotation-sinks.ts': 'the file in which a new key is handed over',
   'src/stamp/key-file.ts': 'a key file: its purpose is a private key',

@@ -4,6 +4,12 @@ import { isSamePlace, parseStorePlace, readStorePlace } from '../../../activitie
 import { PLAN_STORE_VARIABLE, type Settings } from '../../config/index.ts'
 import { EXIT, QuorateError } from '../../diagnostics/index.ts'
 
+/** Whether the data folder has a plan store, or says where it is. */
+export function hasPlanStore(dataDir: string): boolean {
+  const folder = join(dataDir, 'plans')
+  return existsSync(folder) || readStorePlace(folder) !== undefined
+}
+
 /**
  * Throws where the environment names another place for the plan store than the data folder works with: a ledger of sends that is
  * looked for in the wrong place is empty, and would pay again. A variable alone moves nothing.

@@ -25,9 +25,21 @@ const watchCommands: readonly CommandRow[] = [
     name: 'watch add',
     summary: 'look at the organization again and again, and report, propose or repair what is not as defined',
     args: '[folder]',
-    argMeanings: { folder: 'folder of definitions (default: the current folder)' },
+    argMeanings: { folder: 'folder of definitions, with --git its path in the repository (default: the current one)' },
     options: [
       ...valueOptions,
+      { flags: '--from <source>', meaning: '`push`: definitions come from `quorate push`, without a folder here' },
+      {
+        flags: '--signer <public-key>',
+        meaning: 'with --from push: a P-256 public key whose pushes count; may be repeated',
+        repeatable: true,
+      },
+      { flags: '--git <url>', meaning: 'definitions come from this Git repository, https:// or ssh://' },
+      { flags: '--branch <name>', meaning: 'with --git: the branch' },
+      {
+        flags: '--allowed-signers <file>',
+        meaning: 'with --git: whose signatures on commits count, as ssh-keygen(1) has such files',
+      },
       { flags: '--every <time>', meaning: 'how often, over `watch:` of the definitions (default: 1m)' },
       { flags: '--sweep <time>', meaning: 'how often all is read although no activity is new (default: 1h)' },
       {
@@ -40,10 +52,17 @@ const watchCommands: readonly CommandRow[] = [
     help: {
       description:
         'Keeps the definitions, with the values that they refer to, beside the plans that the worker applies, and has a Temporal Schedule look at the organization from now on. Run it again after a change of the definitions, from CI for instance: what it was given last is what counts. It needs a worker, and no working tree where that runs. Whatever is not told otherwise is reported and nothing more.',
-      examples: [['quorate watch add definitions/acme', 'report what drifts, once a minute']],
-      seeAlso: ['watch list', 'watch pause', 'status', 'worker', 'plan'],
+      examples: [
+        ['quorate watch add definitions/acme', 'report what drifts, once a minute'],
+        ['quorate watch add --from push --signer 02ab…', 'take what a pipeline pushes, signed with its key'],
+        [
+          'quorate watch add --git https://git.acme.example/acme --branch main --allowed-signers signers',
+          'take signed commits',
+        ],
+      ],
+      seeAlso: ['push', 'watch list', 'watch pause', 'status', 'worker', 'plan'],
     },
-    opening: ([where = '.']) => `Planning ${where} …`,
+    opening: ([where]) => (where === undefined ? 'Planning …' : `Planning ${where} …`),
     load: async () => (await loadWatch()).add,
   },
   {
@@ -101,6 +120,25 @@ const watchCommands: readonly CommandRow[] = [
     load: async () => (await loadWatch()).remove,
   },
 ]
+
+/** Puts definitions where watches take them from. */
+const pushCommand: CommandRow = {
+  name: 'push',
+  summary: 'sign definitions and put them into the plan store, for organizations that are watched from there',
+  args: '[folder]',
+  argMeanings: folder,
+  options: valueOptions,
+  example: 'quorate push definitions/acme',
+  help: {
+    description:
+      'Checks the folder, and puts its files with the values that they refer to into the plan store under their digest, with a document that names the organization, the digest and the time and is signed with the key in use (P-256). `watch add --from push --signer KEY` has a worker take the newest of them from there. It asks the API nothing and needs no key of the plan store: where the data folder does not say where that is, QUORATE_PLAN_STORE does. What is older than the last push with the same key is refused.',
+    examples: [['quorate push definitions/acme --json', 'digest, key and time as data, for the log of a pipeline']],
+    exits: ['refused'],
+    seeAlso: ['watch add', 'validate', 'plan'],
+  },
+  opening: ([where = '.']) => `Checking ${where} …`,
+  load: async () => (await import('./push.ts')).push,
+}
 
 /** Every command, in the order in which help lists them. */
 export const commands: readonly CommandRow[] = [
@@ -683,6 +721,7 @@ export const commands: readonly CommandRow[] = [
     },
     load: async () => (await import('./vote.ts')).reject,
   },
+  pushCommand,
   ...watchCommands,
   ...serviceCommands,
   {
@@ -717,6 +756,13 @@ export const commands: readonly CommandRow[] = [
         flags: '--metrics-port <port>',
         meaning: 'serve /metrics and /healthz at this port of 127.0.0.1, 0 for a free one (default: none)',
       },
+      { flags: '--build-id <id>', meaning: 'the version that this worker is at Temporal (default: none)' },
+      {
+        flags: '--versioning <how>',
+        meaning:
+          '`auto-upgrade`: workflows go on at the current version (default); `pinned`: they end where they began',
+      },
+      { flags: '--current', meaning: 'make this version the current one, which takes new workflows' },
     ],
     example: 'quorate worker',
     help: {
@@ -725,6 +771,7 @@ export const commands: readonly CommandRow[] = [
       examples: [
         ['TEMPORAL_ADDRESS=temporal:7233 quorate worker', 'with a Temporal server of your own'],
         ['quorate worker --metrics-port 9464', 'with metrics for Prometheus and a health probe'],
+        ['quorate worker --build-id 0.1.0 --current', 'as a version that takes over from the one before'],
       ],
       seeAlso: ['apply', 'status', 'doctor'],
     },

@@ -27,13 +27,15 @@ const OWN = [
   /^keys\/[^/]+\.json$/,
   // Private keys of rotations under way.
   /^rotation-keys\/[0-9a-f]+\.(new|old)\.key$/,
+  // Copies of repositories that organizations are watched from.
+  /^git\/[0-9a-f]{64}\/.+$/,
   /^incidents\/[0-9a-f]+-[0-9TZ]+\.md$/,
   /^(values\.json|compromised\.json|vote-reasons\.ndjson|quorate\.lock\.yaml|background\.log|payload\.key)$/,
 ]
 
 /** Folders that are deleted once they are empty. */
 const OWN_FOLDERS =
-  /^(run|keys|incidents|rotation-keys|service(\/run)?|temporal(\/(config|certificates(\.new)?))?|plans(\/[a-z-]+|\.names(\.\w+)?)?|turns(\/[0-9a-f-]{36})?)$/
+  /^(run|keys|incidents|rotation-keys|service(\/run)?|temporal(\/(config|certificates(\.new)?))?|plans(\/[a-z-]+|\.names(\.\w+)?)?|turns(\/[0-9a-f-]{36})?|git(\/[0-9a-f]{64}(\/.+)?)?)$/
 
 /** Deletes the state in the data folder, after naming it, so that the next `up` begins anew. */
 export async function reset(input: CommandInput): Promise<ExitCode> {

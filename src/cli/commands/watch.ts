@@ -1,12 +1,18 @@
+import type { WatchSource } from '../../../activities/index.ts'
 import { parseDuration, readMode, WATCH_DEFAULTS, type WatchSettings } from '../../definitions/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import {
   type ApplyPlace,
   addWatch,
+  addWatchFrom,
+  checkGitSource,
+  createCommitReader,
   findWatch,
   listWatches,
+  type Place,
   pauseWatch,
   planFolder,
+  planSource,
   removeWatch,
   resumeWatch,
   runWatch,
@@ -19,11 +25,14 @@ import { writeJson } from '../io.ts'
 import { planRequest, showingPlan } from '../planning.ts'
 import { line } from '../screen.ts'
 import { renderWatch, watchJson } from '../views/watch.ts'
+import { readText } from './show.ts'
 
-/** Plans a folder, keeps its definitions, and has the organization looked at from now on. */
+/** Plans definitions, keeps them, and has the organization looked at from now on. */
 export async function add(input: CommandInput): Promise<ExitCode> {
   const given = readSettings(input)
+  const source = readSource(input)
   const place = await findPlace(input)
+  if (source) return addFrom(input, { source, given, place })
   const request = planRequest(input, { folder: input.args[0] ?? '.', place })
   const planned = await showingPlan(input, (tell) => planFolder(request, tell))
   if (!planned) return EXIT.error
@@ -33,6 +42,51 @@ export async function add(input: CommandInput): Promise<ExitCode> {
     await addWatch(applies, { request, planned, settings })
     return show(input, applies)
   })
+}
+
+/** The same with definitions that come from elsewhere, now and later. */
+async function addFrom(
+  input: CommandInput,
+  { source, given, place }: { readonly source: WatchSource; readonly given: GivenSettings; readonly place: Place },
+): Promise<ExitCode> {
+  const { folder: _, ...request } = planRequest(input, { folder: '.', place })
+  const readCommit = createCommitReader(input.settings.dataDir, input.environment)
+  const planned = await showingPlan(input, (tell) => planSource(request, source, { readCommit, tell }))
+  if (!planned) return EXIT.error
+  const { everyMs, sweepMs } = { ...WATCH_DEFAULTS, ...planned.planned.watch, ...given }
+  const settings = { everyMs, sweepMs, modes: given.modes }
+  return withApplies(input, place, async (applies) => {
+    await addWatchFrom(applies, { baseUrl: place.baseUrl, source, planned, settings })
+    return show(input, applies)
+  })
+}
+
+/** Where definitions come from; undefined for a folder here. Throws `cli/usage`. */
+function readSource({ args, options }: CommandInput): WatchSource | undefined {
+  const { from, git, branch, allowedSigners } = options as Readonly<Record<string, string | undefined>>
+  const keys = ((options['signer'] as string[] | undefined) ?? []).map((text) => text.toLowerCase())
+  if (from !== undefined && git !== undefined) throw usage('expected --from push or --git, got both')
+  if (from !== undefined) {
+    if (from !== 'push') throw usage(line`expected --from to be \`push\`, got \`${from}\``)
+    if (args[0] !== undefined) throw usage('expected no folder with --from push: what was pushed is what counts')
+    if (keys.length === 0) throw usage('expected --signer with the public key whose pushes count')
+    const wrong = keys.find((key) => !/^0[23][0-9a-f]{64}$/.test(key))
+    if (wrong !== undefined)
+      throw usage('expected --signer to be a compressed P-256 public key in hex, as `quorate push` says it')
+    return { kind: 'push', keys: [...new Set(keys)].sort() }
+  }
+  if (keys.length > 0) throw usage('expected --from push with --signer')
+  if (git === undefined) {
+    if (branch !== undefined || allowedSigners !== undefined)
+      throw usage('expected --git with --branch and --allowed-signers')
+    return undefined
+  }
+  if (branch === undefined || allowedSigners === undefined)
+    throw usage('expected --branch and --allowed-signers with --git: what is not pinned and signed is not taken')
+  const path = (args[0] ?? '.').replace(/^\.\/(?=.)/, '').replace(/\/+$/, '') || '.'
+  const source = { kind: 'git', url: git, branch, path, signers: readText(allowedSigners) } as const
+  checkGitSource(source)
+  return source
 }
 
 /** Says how every organization that is watched from this data folder stands. */
@@ -80,8 +134,10 @@ async function show({ io, json }: CommandInput, applies: ApplyPlace): Promise<Ex
   return EXIT.done
 }
 
+type GivenSettings = Partial<WatchSettings> & Pick<WatchSettings, 'modes'>
+
 /** What the options say over what the definitions say. Throws `cli/usage`. */
-function readSettings({ options }: CommandInput): Partial<WatchSettings> & Pick<WatchSettings, 'modes'> {
+function readSettings({ options }: CommandInput): GivenSettings {
   const timeOf = (name: 'every' | 'sweep'): number | undefined => {
     const text = options[name]
     if (typeof text !== 'string') return undefined

@@ -1,4 +1,4 @@
-import type { DriftRow } from '../../../activities/index.ts'
+import type { DriftRow, WatchState } from '../../../activities/index.ts'
 import type { Watched } from '../../operations/index.ts'
 import { authorText, shortCode } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
@@ -38,6 +38,15 @@ export const renderWatch = view((watched: Watched, style: Style, nowMs: number):
     ...(state?.held
       ? [`held since ${state.held.since}: ${state.held.why} (${state.held.code}); go on with \`quorate watch resume\``]
       : []),
+    ...(state?.taken ? [takenText(state.taken)] : []),
+    ...(state?.refused
+      ? [
+          `new definitions are held since ${state.refused.since}: ${state.refused.why} (${state.refused.code}); the ones before count, and nothing is repaired`,
+        ]
+      : []),
+    ...(state?.away
+      ? [`no definitions are fetched since ${state.away.since}: ${state.away.why} (${state.away.code})`]
+      : []),
     ...(state?.error ? [`failing since ${state.error.since}: ${state.error.message} (${state.error.code})`] : []),
     ...Object.entries(untold).map(
       ([name, { why, since, nextAt: again }]) =>
@@ -72,8 +81,14 @@ export const renderWatch = view((watched: Watched, style: Style, nowMs: number):
 function headline(state: Watched['state']): string {
   if (!state) return 'not looked at yet'
   if (state.error) return 'the last look failed'
-  if (state.held) return `held, ${count(state.drift.length)}`
+  if (state.held || state.refused) return `held, ${count(state.drift.length)}`
   return state.drift.length === 0 ? 'as defined' : count(state.drift.length)
+}
+
+function takenText({ at, by, commit }: NonNullable<WatchState['taken']>): string {
+  return commit === undefined
+    ? `definitions: signed at ${at} with ${by}`
+    : `definitions: commit ${commit}, signed by ${by}, of ${at}`
 }
 
 function count(rows: number): string {
