@@ -69,7 +69,7 @@ export async function createOrganizationWorker(
 
 const openKey = (privateKey: Secret) => ({ privateKey, publicKey: p256PublicKey(privateKey.reveal()) })
 
-interface OrganizationWorkerOptions extends Pick<WorkerOptions, 'workflowBundle' | 'onStep'> {
+interface OrganizationWorkerOptions extends Pick<WorkerOptions, 'workflowBundle' | 'onStep' | 'version'> {
   readonly logger: Logger
   /** How far an embedded service's time is ahead. @default it is not */
   readonly serviceAheadMs?: () => number

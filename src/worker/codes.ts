@@ -30,4 +30,9 @@ export const workerCodes = {
     summary: 'the token of the codec server is not one',
     solve: 'give a file with 32 to 256 letters and digits, such as `openssl rand -hex 32` prints',
   },
+  'worker/version-refused': {
+    summary: 'Temporal did not make the version of this worker the current one',
+    solve:
+      'see what Temporal says: workers of the version must poll every task queue of the one before; a server from before 1.28 has no worker deployments, so leave --build-id out there',
+  },
 } as const satisfies Codes

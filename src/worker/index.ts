@@ -8,6 +8,7 @@ export type { TemporalTls } from './certificate-files.ts'
 export { loadCodecToken, startCodecServer } from './codec-server.ts'
 export { workerCodes } from './codes.ts'
 export { atTemporal, connectTemporal, type TemporalConnections, type TemporalSettings } from './connect.ts'
+export { makeCurrent, VERSIONINGS, type Versioning, type WorkerVersion } from './deployment.ts'
 export { WorkerError } from './error.ts'
 export {
   type Announce,

@@ -4,6 +4,7 @@ import type { Context } from '@temporalio/activity'
 import type { DataConverter } from '@temporalio/common'
 import type { NativeConnection, Worker, WorkflowBundle, WorkflowBundleOption } from '@temporalio/worker'
 import type { Activities } from '../../activities/index.ts'
+import { deploymentOptions, type WorkerVersion } from './deployment.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import type { PayloadSeal } from './payload-seal.ts'
 import { createStepSpans } from './spans.ts'
@@ -22,6 +23,8 @@ export interface WorkerOptions {
   readonly workflowBundle?: WorkflowBundleOption
   /** 0 makes every workflow task a replay. @default the SDK's own, by memory */
   readonly maxCachedWorkflows?: number
+  /** Which version of the organization's workers it is. @default none: it takes what is of no version */
+  readonly version?: WorkerVersion
   /** Told of each step (Temporal activity) that is over. */
   readonly onStep?: OnStep
 }
@@ -56,7 +59,16 @@ async function findWorkflows(): Promise<WorkflowBundleOption> {
 
 /** Makes a worker; `run()` works until `shutdown()`. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
-  const { connection, taskQueue, activities, seal, namespace = 'default', maxCachedWorkflows, onStep } = options
+  const {
+    connection,
+    taskQueue,
+    activities,
+    seal,
+    namespace = 'default',
+    maxCachedWorkflows,
+    onStep,
+    version,
+  } = options
   const { Worker: TemporalWorker } = await import('@temporalio/worker')
   return TemporalWorker.create({
     connection,
@@ -75,6 +87,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
       ],
     },
     shutdownGraceTime: '10s',
+    ...(version ? { workerDeploymentOptions: deploymentOptions(version) } : {}),
     ...(maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows }),
   })
 }

@@ -5,10 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { activityInfo } from '@temporalio/activity'
 import type { WorkflowHandle } from '@temporalio/client'
+import type { WorkflowBundle } from '@temporalio/worker'
 import { type Activities, type ApplyProgress, createPlanStore, type PlanStore } from '../../activities/index.ts'
 import type { ApplyPlace } from '../../src/operations/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
-import { connectTemporal, createWorker, type TemporalSettings } from '../../src/worker/index.ts'
+import {
+  connectTemporal,
+  createWorker,
+  makeCurrent,
+  type TemporalSettings,
+  type WorkerVersion,
+} from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
 import { testTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
@@ -48,21 +55,36 @@ interface StageOptions {
   readonly clock?: () => number
 }
 
+/** What a worker runs, where it is not what is built today. */
+export interface StageWorker {
+  readonly bundle?: WorkflowBundle
+  readonly version?: WorkerVersion
+}
+
 /** Stages with one worker and one replayer for all of them, whose threads are what costs. */
 export interface Stages {
   /** Sets up an organization of its own. */
   create(options?: StageOptions): Promise<Stage>
+  /** Starts another worker beside those that run; ends it. */
+  addWorker(worker: StageWorker): Promise<() => Promise<void>>
+  /** Makes a version of the workers the current one. */
+  makeCurrent(version: WorkerVersion): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens stages on the run's own Temporal server, or on another. */
-export async function openStages(server?: TemporalSettings): Promise<Stages> {
+/**
+ * Opens stages on the run's own Temporal server, or on another.
+ * @default workers one, at the first stage; with `none`, those that are added
+ */
+export async function openStages(
+  server?: TemporalSettings,
+  { workers = 'one' }: { readonly workers?: 'one' | 'none' } = {},
+): Promise<Stages> {
   const temporal = await connectTemporal(server ?? (await testTemporal()), testSeal)
   const bundle = await testBundle()
   const replayer = createReplayer(bundle)
   const taskQueue = `test-${randomUUID()}`
   const stages = new Map<string, Activities>()
-  let stopWorker: (() => Promise<void>) | undefined
 
   /** Each activity is done by the stage whose workflow asks for it. */
   const shared = (names: readonly string[]) =>
@@ -76,21 +98,28 @@ export async function openStages(server?: TemporalSettings): Promise<Stages> {
       ]),
     ) as unknown as Activities
 
-  const startWorker = async (activities: Activities) => {
+  let names: readonly string[] = []
+  const stops: (() => Promise<void>)[] = []
+  const startWorker = async (activities: Activities, { bundle: own, version }: StageWorker = {}) => {
     // Without a cache every workflow task is a replay: what is not deterministic shows at once.
     const worker = await createWorker({
       connection: await temporal.openForWorker(),
       seal: testSeal,
       taskQueue,
       activities,
-      workflowBundle: bundle,
+      workflowBundle: own ?? bundle,
       maxCachedWorkflows: 0,
+      ...(version ? { version } : {}),
     })
     const running = worker.run()
-    return async () => {
-      worker.shutdown()
-      await running
+    let stopping: Promise<void> | undefined
+    const stop = () => {
+      if (!stopping) worker.shutdown()
+      stopping ??= running
+      return stopping
     }
+    stops.push(stop)
+    return stop
   }
 
   return {
@@ -107,7 +136,8 @@ export async function openStages(server?: TemporalSettings): Promise<Stages> {
         ...(options.clock ? { clock: options.clock } : {}),
       })
       stages.set(workflowId, { ...usual, ...options.activities?.(usual) })
-      stopWorker ??= await startWorker(shared(Object.keys(usual)))
+      names = Object.keys(usual)
+      if (workers === 'one' && stops.length === 0) await startWorker(shared(names))
       return {
         organizationId,
         api,
@@ -141,8 +171,10 @@ export async function openStages(server?: TemporalSettings): Promise<Stages> {
         },
       }
     },
+    addWorker: (worker) => startWorker(shared(names), worker),
+    makeCurrent: (version) => makeCurrent(temporal.client, { namespace: temporal.namespace, ...version }),
     async close() {
-      await stopWorker?.()
+      await Promise.all(stops.map((stop) => stop()))
       await replayer.close()
       await temporal.close()
     },
