@@ -8,7 +8,16 @@
  * paths are told as such. Limits that were met are named: then more may be possible.
  */
 import { approverOf, usersByName, votersOf } from '../authority/index.ts'
-import { type Approver, type Coalitions, compilePolicy, readsOf, type Voter } from '../policy/index.ts'
+import {
+  type Approver,
+  type Coalitions,
+  type CompiledPolicy,
+  compilePolicy,
+  type PolicyContext,
+  readsOf,
+  type Voter,
+  whoCan,
+} from '../policy/index.ts'
 import { type Actual, organizationOf } from '../resources/index.ts'
 import { createOwnRight, createViews, GAINS, type Gains, madeCredentials, movesOf, newcomersFor, OWN } from './moves.ts'
 import { createPolicyCompiler } from './policies.ts'
@@ -112,6 +121,28 @@ export function indirectPowersOf(
     })
   })
   return { rows, roots: search.roots(reaches), limits: [...limits].sort() }
+}
+
+/** Who could get one request executed by moves, where nobody gets it executed directly. */
+export interface Moves {
+  /** Some people and whether a move of theirs depends on what its request says; undefined where there are none. */
+  readonly pathTo: (
+    policies: readonly CompiledPolicy[],
+    context: PolicyContext,
+  ) => Pick<IndirectPath, 'people' | 'isConditional'> | undefined
+  /** Limits that were met, in words. */
+  readonly limits: () => readonly string[]
+}
+
+/** Follows the moves of an organization, for requests that are known. */
+export function createMoves(actual: Actual, { nowMs }: { readonly nowMs: number }): Moves {
+  const limits = new Set<string>()
+  const search = createSearch(actual, { nowMs, limits })
+  const reaches = search.reaches()
+  return {
+    pathTo: (policies, context) => search.pathToOne({ policies, context }, reaches),
+    limits: () => [...limits].sort(),
+  }
 }
 
 function summaryOf({ people, isConditional, steps }: IndirectPath) {
@@ -309,7 +340,26 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const rooted = all.filter(({ gains }) => gains.has('quorum') || (gains.has('policies') && gains.has('denials')))
     return leastOf(rooted.filter((one) => !isRoot(one))).map(toPath)
   }
-  return { ask: askDirect, reaches, pathsTo, roots }
+  /** The least people who get there, by what they have gained. */
+  const pathToOne = (
+    { policies, context }: { readonly policies: readonly CompiledPolicy[]; readonly context: PolicyContext },
+    all: readonly Reach[],
+  ) => {
+    const ways = all.flatMap(({ people, gains, isConditional, steps }): readonly Way[] => {
+      const kept = gains.has('denials') ? policies.filter(({ policy }) => policy.effect !== 'EFFECT_DENY') : policies
+      const electors = electorsFor(people, gains).map((one) => ({ ...one, name: one.approver.id }))
+      const found = whoCan(gains.has('policies') ? [...kept, WRITTEN.compiled] : kept, context, electors)
+      if (found === 'gave-up') {
+        isTooMany()
+        return []
+      }
+      const joining = (set: readonly string[]) => (gains.has('others') ? 0n : peopleOf(set))
+      return setsOf(found, limits).map((set) => ({ people: people | joining(set), isConditional, steps }))
+    })
+    const [best] = leastOf(ways)
+    return best && toPath(best)
+  }
+  return { ask: askDirect, reaches, pathsTo, pathToOne, roots }
 }
 
 /** Whether the first has no more people, as many gains and no more conditions. */

@@ -1,5 +1,6 @@
-import { approvalRounds, makePlan, type Plan, type PlanInput } from '../plan/index.ts'
+import { approvalRounds, makePlan, type Plan, type PlanInput, withUndo } from '../plan/index.ts'
 import { forecast } from './forecast.ts'
+import { undoOf } from './undo.ts'
 
 /** Members of a plan that are not made from definitions and live state. */
 export interface PlanNotes {
@@ -9,11 +10,13 @@ export interface PlanNotes {
 
 /**
  * Makes the plan with its forecast. What tightens comes first and what loosens comes last whatever happens; among
- * activities that are equally urgent, the order is taken that people have to approve in the fewest rounds.
+ * activities that are equally urgent, the order is taken that people have to approve in the fewest rounds. It says who could undo it.
  */
 export function planWithForecast(input: PlanInput, { folder }: PlanNotes = {}): ReturnType<typeof makePlan> {
   const made = makePlan(input)
-  const best = bestOrder(input, forecast(made.plan, input))
+  const ordered = bestOrder(input, forecast(made.plan, input))
+  const undo = undoOf(ordered, input)
+  const best = undo ? withUndo(ordered, undo, input.allow) : ordered
   // Its digest stays: where the plan was made from is no part of it.
   return { ...made, plan: { ...best, ...(folder === undefined ? {} : { folder }) } }
 }

@@ -27,14 +27,14 @@ export function startState(actual: Actual): OrganizationState {
   return { things: actual.resources }
 }
 
-/** An id for every address that a plan or its definitions speak of: the live one where it is known. */
-export function standIns(plan: Plan, desired: Desired): StandIns {
+/** An id for every address that a plan or its definitions speak of: the live one where it is known. `series` tells the stand-ins of one plan from another's. */
+export function standIns(plan: Plan, desired: Desired, series: `4${string}` = '4000'): StandIns {
   const addresses = new Set<Address>(desired.resources.map(({ address }) => address))
   for (const { fields } of desired.resources) for (const one of referencesOf(fields)) addresses.add(one)
   const ids: Record<Address, string> = {}
   const sorted = [...addresses].sort()
   sorted.forEach((address, index) => {
-    ids[address] = `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`
+    ids[address] = `00000000-0000-${series}-8000-${index.toString(16).padStart(12, '0')}`
   })
   for (const { address, id } of plan.changes) if (id !== undefined) ids[address] = id
   return { ...ids, ...plan.ids }

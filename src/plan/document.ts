@@ -33,6 +33,8 @@ export interface Plan {
   readonly access?: readonly AccessChange[]
   /** What `access` does not tell of; absent when there is nothing of the kind. */
   readonly accessLimits?: readonly AccessLimit[]
+  /** Who could take it back once it is carried out; absent when it was not computed. */
+  readonly undo?: Undo
   /** What making the plan has cost in requests, and what applying it will at least. */
   readonly requests?: RequestBudget
   /** Plans of what is inside sub-organizations, in the order of their names. */
@@ -144,6 +146,26 @@ export interface Access {
   }[]
   /** Why it could not be worked out, where it could not. */
   readonly unknown?: string
+}
+
+/** Who could take a plan back once it is carried out: put back what it changes, by activities whose order may be any. */
+export interface Undo {
+  /** How many activities that takes. */
+  readonly activities: number
+  /** Sets of people who get all of these executed among themselves; none where nobody does, or where it is not known. */
+  readonly ways: readonly Ways[]
+  /** Where nobody does: the first activity that would stay undone. */
+  readonly stuck?: string
+  /** Of what nobody gets executed as things then are: people who could after they have changed who decides. */
+  readonly byMoves?: {
+    readonly people: readonly string[]
+    /** Whether that depends on what a request of theirs says. */
+    readonly isConditional: boolean
+  }
+  /** Why it is not known who does. */
+  readonly unknown?: string
+  /** What nobody at all can put back; it is not among the activities. Absent when there is nothing of the kind. */
+  readonly lost?: readonly { readonly address: Address; readonly why: string }[]
 }
 
 /**
@@ -270,6 +292,7 @@ export const GUARDS = [
   'adoption',
   'exclusive-credentials',
   'auth-proxy',
+  'no-undo',
 ] as const
 export type GuardName = (typeof GUARDS)[number]
 

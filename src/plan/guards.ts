@@ -43,8 +43,11 @@ export interface GuardInput {
 
 type Finding = Omit<Guard, 'name' | 'allowed' | 'bypass'> & { readonly count?: number }
 
+/** `no-undo` is found by whoever knows what a plan will mean (`withUndo`). */
+const FOUND_HERE = GUARDS.filter((name): name is Exclude<GuardName, 'no-undo'> => name !== 'no-undo')
+
 /** What each guard finds; an empty list lets the plan pass. */
-const findings: Readonly<Record<GuardName, (input: GuardInput) => readonly Finding[]>> = {
+const findings: Readonly<Record<(typeof FOUND_HERE)[number], (input: GuardInput) => readonly Finding[]>> = {
   delete: deletions,
   deletes: manyDeletions,
   removal: undecidedRemovals,
@@ -58,7 +61,7 @@ const findings: Readonly<Record<GuardName, (input: GuardInput) => readonly Findi
 
 /** Reasons to stop before anything is submitted, each with its own bypass, which is recorded when it was given. */
 export function guards(input: GuardInput): readonly Guard[] {
-  return GUARDS.flatMap((name) =>
+  return FOUND_HERE.flatMap((name) =>
     findings[name](input).map(({ message, addresses, count }): Guard => {
       const given = input.allowed.get(name)
       return {

@@ -24,6 +24,7 @@ export {
   type LivePart,
   type LiveThing,
   type Plan,
+  type Undo,
   type WaitingBatch,
   type Ways,
 } from './document.ts'
@@ -52,6 +53,7 @@ export { partOf } from './part.ts'
 export { readPlan, writePlan } from './read.ts'
 export { isForgotten } from './removal.ts'
 export { type PlanStyles, renderEffects, renderPlanText, renderPower } from './render.ts'
+export { isNobody, type UndoLine, undoLines, withUndo } from './undo.ts'
 export {
   type BatchOutline,
   type BatchState,

@@ -3,6 +3,7 @@ import { markdownCode as code, markdownText as inline, printableDeep } from '../
 import type { Plan } from './document.ts'
 import { allPlans, appliedPlans, hasChanges } from './inside.ts'
 import { lookAlikeLines, renderChangesAsDiff } from './render.ts'
+import { undoLines } from './undo.ts'
 import { accessLines, approvalRounds, count, renderForecast, shortCode, summarize, targetLines } from './words.ts'
 
 /**
@@ -120,6 +121,7 @@ function render(
           ...moreText(accessLines(plan).length - power),
         ].join('\n')
       : '',
+    undoBlock(plan),
     insideBlock(plan),
     [
       `as ${inline(actor.userName)} on ${code(organization.id)}`,
@@ -151,6 +153,16 @@ function voteHint({ batches, waiting = [] }: Plan): readonly string[] {
 /** Lines about a sub-organization begin with its name. */
 function insideText(plan: Plan, one: Plan, text: string): string {
   return one === plan ? text : `${one.organization.name}: ${text}`
+}
+
+/** Who could take it back; a plan of nothing but what is inside says nothing of itself. */
+function undoBlock(plan: Plan): string {
+  const lines = plan.changes.length === 0 ? [] : undoLines(plan)
+  if (lines.length === 0) return ''
+  const texts = lines.map(({ sign, text }) =>
+    sign === ' ' ? `- ${inline(text)}` : `- ${code(sign)} **${inline(text)}**`,
+  )
+  return ['**Undo**', '', ...texts].join('\n')
 }
 
 /** One line for each sub-organization that differs, of at most so many. */

@@ -16,7 +16,7 @@ export function partOf(plan: Plan, kinds: ReadonlySet<KindName>): Plan | undefin
   }
   if (kept.length === 0) return undefined
   const places = new Map(kept.map(({ index }, place) => [index, place]))
-  const { subOrganizations: _, insideDigest: __, folder: ___, access, accessLimits, requests, ...rest } = plan
+  const { subOrganizations: _, insideDigest: __, folder: ___, access, accessLimits, undo, requests, ...rest } = plan
   const isWhole = kept.length === plan.batches.length
   const part: Plan = {
     ...rest,
@@ -25,9 +25,10 @@ export function partOf(plan: Plan, kinds: ReadonlySet<KindName>): Plan | undefin
       const place = batch === undefined ? undefined : places.get(batch)
       return place === undefined ? [] : [{ ...change, batch: place }]
     }),
-    // Power is told of the whole plan alone.
+    // Power and undoing are told of the whole plan alone.
     ...(isWhole && access ? { access } : {}),
     ...(isWhole && accessLimits ? { accessLimits } : {}),
+    ...(isWhole && undo ? { undo } : {}),
     ...(requests ? { requests: { ...requests, submits: kept.length } } : {}),
   }
   return { ...part, digest: digestOf(part) }

@@ -4,6 +4,7 @@ import { amountNote } from './amounts.ts'
 import type { Change, Forecast, Guard, Plan } from './document.ts'
 import { allPlans, hasChanges, isStandIn } from './inside.ts'
 import { likesOf, lookAlikeText } from './look-alikes.ts'
+import { undoLines } from './undo.ts'
 import { diffLines, saysNothing, shownFields, valueText, wrapText } from './value-text.ts'
 import {
   type AccessLine,
@@ -87,6 +88,7 @@ function planBlocks(plan: Plan, paint: Paint, within = ''): readonly string[] {
           ...renderBatches(plan, paint),
         ].join('\n'),
     plan.access && changes.length > 0 ? renderAccess(plan, paint) : '',
+    changes.length > 0 ? renderUndo(plan, paint) : '',
     renderLookAlikes(plan, paint),
     paint('dim', asides(plan).join('\n')),
     comparedOnly ? '' : plan.guards.map((guard) => renderGuard(guard, paint)).join('\n'),
@@ -237,6 +239,17 @@ function renderAccess(plan: Pick<Plan, 'access' | 'accessLimits' | 'actor'>, pai
     return lines.map((line) => (sign === ' ' ? paint('dim', line) : paint('bold', paint(style, line))))
   })
   return [paint('bold', 'Power'), ...lines].join('\n')
+}
+
+/** Who could take it back. What a voter must not miss stands out. */
+function renderUndo(plan: Plan, paint: Paint): string {
+  const lines = undoLines(plan).flatMap(({ sign, text }) =>
+    wrapText(text, WIDTH - 4).map((line, index) => {
+      const said = `  ${index === 0 ? sign : ' '} ${line}`
+      return sign === ' ' ? paint('dim', said) : paint('warning', said)
+    }),
+  )
+  return lines.length === 0 ? '' : [paint('bold', 'Undo'), ...lines].join('\n')
 }
 
 /** On one line where that holds it; else what was and what will be below each other, to be compared. */

@@ -41,6 +41,7 @@ export {
   listOf,
   nameValue,
   referencesOf,
+  referTo,
   resolveValue,
   sameValue,
 } from './value.ts'

@@ -160,6 +160,8 @@ export interface ResourceKind {
   /** Why this one, which does not live yet, cannot be made by an apply; undefined when it can. */
   readonly uncreatable?: (desired: Resource) => string | undefined
   readonly remove?: ActivityTemplate
+  /** Why another one like it is not the same thing: what its deletion destroys. Without it, what is deleted can be made again. */
+  readonly irreplaceable?: string
   readonly power: (change: ChangeInput, action: 'create' | 'update' | 'delete', actual: Actual) => Power
   /**
    * It lets its user in: the field that a plan remembers it by, and what its identity is called. No two users share one,

@@ -99,6 +99,7 @@ export const privateKey: ResourceKind = {
   },
   referable: true,
   deleteNeedsTombstone: true,
+  irreplaceable: 'the key goes with it, so that a new one has other addresses',
   rides: false,
   identity: ({ name }) => name,
   check: checkFormats,

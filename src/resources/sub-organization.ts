@@ -28,6 +28,7 @@ export const subOrganization: ResourceKind = {
   },
   referable: false,
   deleteNeedsTombstone: true,
+  irreplaceable: 'all that is in it goes with it, its keys included',
   rides: false,
   identity: ({ name }) => name,
   create: {

@@ -51,6 +51,26 @@ export function nameValue(value: Value, namesById: Lookup): Value {
   })
 }
 
+/** Puts references in place of the ids that have an address here, in texts as well. The inverse of `resolveValue`. */
+export function referTo(value: Value, addressesById: ReadonlyMap<string, Address>): Value {
+  if (isList(value)) return value.map((element) => referTo(element, addressesById))
+  if (isPlainRecord(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, referTo(member, addressesById)]))
+  }
+  if (typeof value !== 'string') return value
+  const own = addressesById.get(value)
+  if (own !== undefined) return { $ref: own }
+  const pieces: (string | Reference)[] = []
+  let end = 0
+  for (const { 0: id, index } of value.matchAll(UUID)) {
+    const address = addressesById.get(id)
+    if (address === undefined) continue
+    pieces.push(value.slice(end, index), { $ref: address })
+    end = index + id.length
+  }
+  return joinText([...pieces, value.slice(end)])
+}
+
 /** Whether two values of a field are the same under its comparison. Both absent is the same; references by address. */
 export function sameValue(a: Value | undefined, b: Value | undefined, compare: Comparison): boolean {
   if (compare === 'never') return true

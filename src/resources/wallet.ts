@@ -22,6 +22,7 @@ export const wallet: ResourceKind = {
   },
   referable: true,
   deleteNeedsTombstone: true,
+  irreplaceable: 'its mnemonic goes with it, so that a new wallet has other keys and addresses',
   rides: false,
   identity: ({ name }) => name,
   create: {

@@ -49,7 +49,13 @@ export interface Shape {
   readonly people: Readonly<Record<Name, { readonly has: readonly Sort[]; readonly tagged: boolean }>>
   readonly members: readonly Name[]
   readonly threshold: number
-  readonly policies: readonly { readonly consensus: number; readonly who: Name; readonly denies: boolean }[]
+  readonly policies: readonly {
+    readonly consensus: number
+    readonly who: Name
+    readonly denies: boolean
+    /** @default none */
+    readonly condition?: string
+  }[]
 }
 
 const person = (least: readonly Sort[]) =>
@@ -182,13 +188,13 @@ async function insert(database: Database, service: TestService, shape: Shape, no
         }
       }
     }
-    for (const [index, { consensus, who, denies }] of shape.policies.entries()) {
+    for (const [index, { consensus, who, denies, condition = null }] of shape.policies.entries()) {
       const policy = {
         id: crypto.randomUUID(),
         name: `p${index}`,
         effect: denies ? 'EFFECT_DENY' : 'EFFECT_ALLOW',
         consensus: CONSENSUS[consensus]!.replaceAll('TAG', tag).replaceAll('ID', userIds[who]),
-        condition: null,
+        condition,
         time: null,
         notes: '',
         ...dated,

@@ -97,6 +97,11 @@ const cases: Readonly<Record<GuardName, Case>> = {
     says: 'is what the service keeps for the authentication proxy',
     bypass: ['--allow', 'auth-proxy'],
   },
+  'no-undo': {
+    definitions: () => `users:\n${keyOf('bob', bob.client.publicKey, ', delete: true')}`,
+    says: 'afterwards nobody could take it back: no set of people could create API key bob-key',
+    bypass: ['--allow', 'no-undo'],
+  },
 }
 
 describe('guards', () => {

@@ -1,0 +1,295 @@
+/**
+ * What a plan says of taking it back, played in the service: the plan is carried out, and then everybody tries to put back what was there,
+ * activity by activity, in every order of activities and votes, with every credential, by moves too. Nobody gets there where nobody is
+ * said; whoever is said does.
+ */
+import fc from 'fast-check'
+import { describe, expect, test, vi } from 'vitest'
+import { planWithForecast } from '../../src/analysis/index.ts'
+import { type Inverse, inverseOf } from '../../src/analysis/inverse.ts'
+import { createQueryClient } from '../../src/client/index.ts'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { readActual } from '../../src/live/index.ts'
+import { collectIds, fillParameters, isNobody, type Plan } from '../../src/plan/index.ts'
+import type { ActivityType, Wire } from '../../src/protocol/index.ts'
+import { type Actual, type Resource, referencesOf } from '../../src/resources/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
+import { addOrganizations, type Made, type Name, PEOPLE, type Shape } from '../authority/organizations.ts'
+import { declare, desiredOf, policy } from '../plan/organization.ts'
+import { runs } from '../runs.ts'
+import { createTestClock, startTestService, type TestClient, type TestService } from '../service/harness.ts'
+
+vi.setConfig({ testTimeout: 600_000 })
+
+const HOUR = 3_600_000
+const type = (name: string) => `activity.type == 'ACTIVITY_TYPE_${name}'`
+/** What policies are about: what plans below do, what undoes it, and moves. */
+const CONDITIONS = [
+  type('CREATE_USER_TAG'),
+  type('DELETE_USER_TAGS'),
+  type('CREATE_POLICIES'),
+  type('DELETE_POLICIES'),
+  type('CREATE_WALLET'),
+  type('DELETE_WALLETS'),
+  type('UPDATE_USER_NAME'),
+  "activity.action != 'DELETE'",
+]
+const BEGINS = ['CREATE_USER_TAG', 'CREATE_WALLET', 'UPDATE_USER_NAME'].map(type).join(' || ')
+/** Changes, and what each touches. */
+const CHANGES: Readonly<Record<string, readonly Resource[]>> = {
+  'new tag': [declare('tag.new')],
+  'new wallet': [declare('wallet.new', { mnemonicLength: 12 })],
+  'new policy': [declare('policy.new', policy('approvers.count() >= 3', null))],
+  'new denial': [declare('policy.new', policy(null, "activity.action == 'DELETE'", 'deny'))],
+  'no first policy': [declare('policy.p0', {}, { tombstone: true })],
+  'another name': [declare('user.bobby', { email: 'desk@acme.test' }, { renamedFrom: 'bob' })],
+}
+
+/** Dave, who has no way to vote, is mostly a member without whom the root quorum is not met. */
+const shapes: fc.Arbitrary<{ readonly shape: Shape; readonly changes: readonly string[] }> = fc
+  .record({
+    has: fc.record({
+      bob: fc.constantFrom(['key'], ['key', 'passkey'], ['passkey']),
+      carol: fc.constantFrom(['key'], [], ['expired']),
+      dave: fc.constantFrom([], ['expired']),
+    }),
+    tagged: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
+    members: fc.constantFrom<readonly Name[]>(['alice', 'dave'], ['dave'], ['alice', 'dave'], ['alice', 'bob']),
+    policies: fc.array(
+      fc.record({
+        consensus: fc.constantFrom(0, 1, 2, 3, 5, 6, 10),
+        who: fc.constantFrom<Name>('alice', 'bob', 'carol'),
+        denies: fc.constantFrom(false, false, false, false, true),
+        condition: fc.constantFrom(...CONDITIONS),
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
+    changes: fc.subarray(Object.keys(CHANGES), { minLength: 1, maxLength: 2 }),
+  })
+  .filter(({ changes }) => !(changes.includes('new policy') && changes.includes('new denial')))
+  .map(({ has, tagged, members, policies, changes }) => ({
+    shape: {
+      people: Object.fromEntries(
+        PEOPLE.map((name, at) => [name, { has: name === 'alice' ? ['key'] : has[name], tagged: tagged[at]! }]),
+      ) as unknown as Shape['people'],
+      members,
+      threshold: members.length,
+      // One that lets somebody begin, so that there is something to take back.
+      policies: [...policies, { consensus: 3, who: 'alice', denies: false, condition: BEGINS }],
+    },
+    changes,
+  }))
+
+type Params = Readonly<Record<string, unknown>>
+
+/** Everybody of one organization, who tries everything. */
+function createPlayers(service: TestService, { organizationId, stampings }: Made) {
+  const ways = new Map<Name, TestClient['raw'][]>(PEOPLE.map((name) => [name, stampings[name].map(({ raw }) => raw)]))
+  let asked = 0
+  const send = async (raw: TestClient['raw'], kind: ActivityType, parameters: object) => {
+    const { path, text } = service.body(kind, parameters, { organizationId })
+    const answer = await raw(path, text)
+    asked++
+    return answer.status === 200 ? (answer.body['activity'] as unknown as Wire.Activity) : undefined
+  }
+  /** Tries an activity in every order of these people's votes, with every credential, until it is executed. */
+  const get = async (kind: ActivityType, parameters: object, people: readonly Name[] = PEOPLE) => {
+    const able = people.filter((name) => ways.get(name)!.length > 0)
+    for (const order of ordersOf(able)) {
+      for (const chosen of waysOf(order.map((name) => ways.get(name)!.length))) {
+        const rawOf = (at: number) => ways.get(order[at]!)![chosen[at]!]!
+        let last = await send(rawOf(0), kind, parameters)
+        const { fingerprint } = last ?? { fingerprint: '' }
+        for (let at = 1; at < order.length && last?.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED'; at++)
+          last = (await send(rawOf(at), 'ACTIVITY_TYPE_APPROVE_ACTIVITY', { fingerprint })) ?? last
+        if (last?.status === 'ACTIVITY_STATUS_COMPLETED') return last
+        // One that is asked for and fails as it is carried out fails whoever asks.
+        if (last?.status === 'ACTIVITY_STATUS_FAILED') return undefined
+      }
+    }
+    return undefined
+  }
+  const joins = (name: Name, privateKey: string) => ways.get(name)!.push(service.client(privateKey).raw)
+  return { get, joins, asked: () => asked }
+}
+type Players = ReturnType<typeof createPlayers>
+
+/** Carries out batches in an order; whether all of them were. */
+async function carryOut(
+  plan: Plan,
+  { get }: Players,
+  {
+    order = plan.batches.map(({ index }) => index),
+    people,
+  }: { order?: readonly number[]; people?: readonly Name[] } = {},
+): Promise<boolean> {
+  const ids = { ...plan.ids }
+  for (const index of order) {
+    const batch = plan.batches[index]!
+    if (referencesOf(batch.parameters).some((address) => !Object.hasOwn(ids, address))) return false
+    const parameters = fillParameters(batch.parameters, ids) as Params
+    const done = await get(batch.type as ActivityType, parameters, people)
+    if (!done) return false
+    Object.assign(ids, collectIds(batch, done.result as never))
+  }
+  return true
+}
+
+/** Everything that could gain anybody anything, until nothing more is gained. */
+async function move({ get, joins }: Players, made: Made, now: Actual): Promise<number> {
+  const { userIds } = made
+  const key = generateP256KeyPair()
+  const apiKeys = [{ apiKeyName: 'new', publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }]
+  const things = (kind: string) => now.resources.filter((one) => one.kind === kind)
+  const denials = things('policy').filter(({ fields }) => fields['effect'] === 'deny')
+  const moves: readonly (readonly [ActivityType, object, (() => unknown)?])[] = [
+    [
+      'ACTIVITY_TYPE_CREATE_POLICIES',
+      { policies: [{ policyName: 'all', effect: 'EFFECT_ALLOW', consensus: 'true', condition: 'true', notes: '' }] },
+    ],
+    ['ACTIVITY_TYPE_CREATE_POLICY_V3', { policyName: 'any', effect: 'EFFECT_ALLOW', consensus: 'true', notes: '' }],
+    ...denials.map(({ id }) => ['ACTIVITY_TYPE_DELETE_POLICIES', { policyIds: [id!] }] as const),
+    ['ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 1, userIds: [userIds.alice] }],
+    ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', { userId: userIds.dave, apiKeys }, () => joins('dave', key.privateKey)],
+    ...things('tag').map(
+      ({ id, name }) =>
+        [
+          'ACTIVITY_TYPE_UPDATE_USER_TAG',
+          { userTagId: id!, newUserTagName: name, addUserIds: Object.values(userIds), removeUserIds: [] },
+        ] as const,
+    ),
+  ]
+  let gained = 0
+  for (const [kind, parameters, then] of moves) {
+    if (!(await get(kind, parameters))) continue
+    gained++
+    then?.()
+  }
+  return gained
+}
+
+function* ordersOf<T>(all: readonly T[]): Generator<readonly T[]> {
+  if (all.length === 0) yield []
+  for (const first of all) for (const rest of ordersOf(all.filter((one) => one !== first))) yield [first, ...rest]
+}
+
+function* waysOf([first, ...rest]: readonly number[]): Generator<readonly number[]> {
+  if (first === undefined) yield []
+  else for (let way = 0; way < first; way++) for (const others of waysOf(rest)) yield [way, ...others]
+}
+
+const MOST_ACTIVITIES = 3
+
+describe('undo, played', () => {
+  test('who can take a plan back does, and where nobody is said nobody gets there in any way', async () => {
+    const clock = createTestClock()
+    const service = await startTestService({ clock })
+    const figures = { nobody: 0, somebody: 0, byMoves: 0, notCarriedOut: 0, asked: 0 }
+    try {
+      const given = fc.sample(shapes, { numRuns: runs(24), seed: 18 })
+      // As many copies as there are orders in which a few activities can be put back, and one for moves.
+      const copies = [...ordersOf([0, 1, 2])].length + 1
+      const all = given.flatMap(({ shape }) => Array.from({ length: copies }, () => shape))
+      const organizations = await addOrganizations(service, all, clock())
+      clock.advance(2 * HOUR)
+      for (const [index, { shape, changes }] of given.entries()) {
+        const mine = organizations.slice(index * copies, (index + 1) * copies)
+        try {
+          await play(service, { made: mine, changes, now: clock() }, figures)
+        } catch (error) {
+          throw new Error(`organization ${index}: ${(error as Error).message}\n${JSON.stringify({ shape, changes })}`, {
+            cause: error,
+          })
+        }
+      }
+      expect(figures.nobody, JSON.stringify(figures)).toBeGreaterThan(given.length / 8)
+      expect(figures.somebody, JSON.stringify(figures)).toBeGreaterThan(given.length / 8)
+    } finally {
+      await service.close()
+    }
+  })
+})
+
+async function play(
+  service: TestService,
+  { made, changes, now }: { readonly made: readonly Made[]; readonly changes: readonly string[]; readonly now: number },
+  figures: { nobody: number; somebody: number; byMoves: number; notCarriedOut: number; asked: number },
+): Promise<void> {
+  const read = ({ organizationId, alice }: Made) => {
+    const stamper = createApiKeyStamper({ privateKey: new Secret(alice.privateKey) })
+    return readActual(createQueryClient({ baseUrl: service.url, organizationId, stamper }), { everything: true })
+  }
+  /** A copy in which the plan was carried out, and the way back; undefined where it cannot be carried out. */
+  const begin = async (one: Made) => {
+    const actual = await read(one)
+    const locked = ['user.bob', ...(changes.includes('no first policy') ? ['policy.p0'] : [])]
+    const rows = actual.resources.map(({ address, id }) => [address, { id: id! }] as const)
+    const input = {
+      desired: { ...desiredOf(changes.flatMap((name) => CHANGES[name]!)), organizationId: one.organizationId },
+      actual,
+      lock: { [one.organizationId]: Object.fromEntries(rows.filter(([address]) => locked.includes(address))) },
+      creators: {},
+      allow: [],
+      baseUrl: 'http://127.0.0.1:1',
+      now: new Date(now).toISOString(),
+    }
+    const { plan } = planWithForecast(input)
+    const players = createPlayers(service, one)
+    if (!(await carryOut(plan, players))) return undefined
+    const after = await read(one)
+    const inverse = inverseOf(
+      { before: actual.resources, after: after.resources },
+      { ...input, organization: input.desired.organization },
+    )
+    return { undo: plan.undo!, inverse, players, after, one }
+  }
+  const ends = async (orders: Iterable<readonly number[]>, people?: readonly Name[]) => {
+    let at = 0
+    for (const order of orders) {
+      const begun = (await begin(made[at++]!))!
+      const done = await carryOut(begun.inverse.plan, begun.players, { order, ...(people ? { people } : {}) })
+      figures.asked += begun.players.asked()
+      if (done) return true
+    }
+    return false
+  }
+  const first = await begin(made.at(-1)!)
+  if (!first) {
+    figures.notCarriedOut++
+    return
+  }
+  const { undo, inverse } = first
+  expect(undo.activities).toBe(inverse.plan.batches.length)
+  expect(undo.unknown).toBeUndefined()
+  if (undo.activities > MOST_ACTIVITIES) return
+  const orders = ordersOf(placesOf(inverse))
+  if (undo.ways.length > 0) {
+    figures.somebody++
+    const set = undo.ways[0]!.sets[0]! as readonly Name[]
+    expect(
+      await ends(
+        orders,
+        set.map((name) => ((name as string) === 'bobby' ? 'bob' : name)),
+      ),
+      `${set} can`,
+    ).toBe(true)
+    return
+  }
+  expect(await ends(orders), 'somebody could').toBe(false)
+  const gained = await move(first.players, first.one, first.after)
+  const done = await carryOut(inverse.plan, first.players)
+  figures.asked += first.players.asked()
+  if (undo.byMoves) {
+    figures.byMoves++
+    expect([gained > 0, done]).toEqual([true, true])
+    return
+  }
+  expect(isNobody(undo)).toBe(true)
+  expect(done, `somebody could after ${gained} moves`).toBe(false)
+  figures.nobody++
+}
+
+function placesOf({ plan }: Inverse): readonly number[] {
+  return plan.batches.map(({ index }) => index)
+}
