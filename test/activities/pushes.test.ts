@@ -13,6 +13,7 @@ import {
   type WatchedDefinitions,
 } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { digestOf, type Plan } from '../../src/plan/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { testFolder } from '../cli/harness.ts'
@@ -32,7 +33,10 @@ let store: PlanStore
 let nowMs: number
 /** Names of the definitions that were planned, in order. */
 let planned: string[]
+/** What is to be put back; absent where all is as defined. */
+let driftedPlan: Plan | undefined
 beforeEach(() => {
+  driftedPlan = undefined
   folder = join(testFolder(), 'plans')
   store = createPlanStore(folder)
   nowMs = START
@@ -134,7 +138,7 @@ describe('watch: definitions that were pushed', () => {
       logger: silentLogger,
       planWatched: async ({ definitions }) => {
         planned.push(definitions.folder)
-        const plan = makeTagPlan(ORGANIZATION, 'http://127.0.0.1:1', [])
+        const plan = driftedPlan ?? makeTagPlan(ORGANIZATION, 'http://127.0.0.1:1', [])
         return { plan, lock: {}, vouched: {}, settings: { modes: { policy: 'repair' } }, assertApplicable: () => {} }
       },
     })
@@ -181,6 +185,29 @@ describe('watch: definitions that were pushed', () => {
     expect((await look()).outcome).toBe('as defined')
     expect((await state()).refused).toBeUndefined()
     expect(planned).toEqual(['one', 'two', 'two', 'three'])
+  })
+
+  test('that are held keep repairs from beginning, and let them go on afterwards', async () => {
+    await watch({ modes: { tag: 'repair' } })
+    await look()
+    const old = readFileSync(pushFile(), 'utf8')
+    await push('two', { at: START + 1000 })
+    await look()
+    writeFileSync(pushFile(), old)
+    const plan = makeTagPlan(ORGANIZATION, 'http://127.0.0.1:1', [{ name: 'treasury' }])
+    const change = {
+      address: 'tag.treasury',
+      kind: 'tag',
+      action: 'create',
+      cause: 'live changed',
+      fields: [],
+    } as const
+    const whole: Plan = { ...plan, changes: [{ ...change, batch: 0, author: null }] }
+    driftedPlan = { ...whole, digest: digestOf(whole) }
+    expect(await look()).toEqual({ outcome: 'held', drift: 1 })
+    expect((await state()).proposal).toBeDefined()
+    await push('three', { at: START + 2000 })
+    expect(await look()).toMatchObject({ outcome: 'drift', drift: 1, repair: expect.any(String) })
   })
 
   test('that are taken away leave those before in force, and it is said that none come', async () => {
