@@ -18,6 +18,7 @@ import type { ApplyProgress, Failure } from '../activities/model.ts'
 import { ApplyRun } from './apply-run.ts'
 import type { ApplyInput, ApplyInsideInput } from './inputs.ts'
 import { applyNews, cancel, insideWorkflow, nudge, progress } from './messages.ts'
+import { createShow } from './shown.ts'
 import { startDetached } from './start-detached.ts'
 import { AtRest, createPace, isHistoryLong, MOST_STALE, persist, steps, toFailure, VOTE_AGAIN_MS } from './steps.ts'
 
@@ -32,11 +33,15 @@ export async function apply(input: ApplyInput): Promise<ApplyProgress> {
   CancellationScope.current().cancelRequested.catch(() => run.cancel())
 
   return CancellationScope.nonCancellable(async () => {
+    const shown = createShow(input, () => run.progress())
+    shown.now()
     const before = run.outline ? undefined : await begin(run, input)
     if (before) {
+      shown.now()
       await createTeller(run, input)()
       return before
     }
+    void shown.changes()
     if (!input.carried) await beginInside(input)
     void tellChanges(run, input)
     await walk(run)
@@ -44,6 +49,7 @@ export async function apply(input: ApplyInput): Promise<ApplyProgress> {
       await continueAsNew<typeof apply>({ ...input, carried: run.carry() })
     }
     const outcome = await keepOutcome(run)
+    shown.now()
     await createTeller(run, input)()
     return outcome
   })

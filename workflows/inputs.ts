@@ -15,6 +15,10 @@ export interface ApplyInput {
   }
   /** The workflow that is told how this one stands: the one that begins what is inside, or has begun this one. */
   readonly tells?: string
+  /** Where it shows how it stands to who lists workflows. @default nowhere */
+  readonly shownBy?: 'search attributes' | 'memo'
+  /** The Git commit of the plan's definitions, to be shown with it. */
+  readonly commit?: string
   /** Only from an earlier run of the same apply. */
   readonly carried?: CarriedRun
 }

@@ -18,3 +18,15 @@ export const reconcileId = (organizationId: string) => `reconcile/${organization
 
 /** One rotation a user at a time: two could not both count the user's keys. */
 export const rotationWorkflowId = (organizationId: string, userId: string) => `rotate/${organizationId}/${userId}`
+
+/**
+ * What lists of workflows are searched by at Temporal, which reads it: ids, digests and words of ours, no name that anybody has given.
+ * `waitingOn`: ids of activities.
+ */
+export const SEARCH_ATTRIBUTES = {
+  organization: { name: 'QuorateOrganization', type: 'KEYWORD' },
+  plan: { name: 'QuoratePlan', type: 'KEYWORD' },
+  commit: { name: 'QuorateCommit', type: 'KEYWORD' },
+  state: { name: 'QuorateState', type: 'KEYWORD' },
+  waitingOn: { name: 'QuorateWaitingOn', type: 'KEYWORD_LIST' },
+} as const

@@ -10,6 +10,10 @@ export interface PatchRow {
  * histories hold them for as long as their workflows run.
  */
 export const patches: Readonly<Record<string, PatchRow>> = {
+  'run-shown': {
+    date: '2026-11-26',
+    why: 'an apply shows its state and what it waits on as search attributes or memo; asked only where its start says so, and one that a worker of before has begun shows nothing',
+  },
   'bounded-history': {
     date: '2026-11-25',
     why: 'a run whose server never suggests a new one goes on as one at 8,192 events; asked only past that, and a run that went past it before goes on as it did',

@@ -9,6 +9,7 @@ import {
   createWatchPlanner,
   isApplying,
   progressOfApply,
+  registerSearchAttributes,
   rotationKeysOf,
   submitter,
   taskQueueOf,
@@ -39,6 +40,9 @@ export async function createOrganizationWorker(
     onKey?.(key.publicKey)
     logger.info('the worker acts with its new key', { publicKey: key.publicKey })
   }
+  const lacking = await registerSearchAttributes(temporal.client)
+  if (lacking !== undefined)
+    logger.info('Temporal has no search attributes for applies; their memos say the same', { said: lacking })
   return createWorker({
     ...more,
     connection: await temporal.openForWorker(),

@@ -9,6 +9,7 @@ import { isOver } from './apply-end.ts'
 import { followRun, untilAskedAgain } from './follow.ts'
 import { applyId, applyInsideId, taskQueueOf } from './names.ts'
 import { APPLY } from './run-end.ts'
+import { isUnknownAttribute, marksOf, whereShown } from './search-attributes.ts'
 import { isAlreadyStarted, isNotFound, isServiceError } from './temporal-errors.ts'
 
 export type ApplyHandle = WorkflowHandle<typeof apply>
@@ -74,19 +75,17 @@ export async function startApply(place: ApplyPlace, plan: Plan): Promise<Started
   const run = await planStore.runs.open(plan.digest)
   const inside = plans.length === 0 ? undefined : await planStore.runs.openInside(plan.digest, run)
   const tells = inside === undefined ? undefined : applyInsideId(organizationId, nameOfRun(inside)!)
+  const shownBy = await whereShown(client)
   const input: ApplyInput = {
     organizationId,
     planDigest: plan.digest,
     run,
+    shownBy,
+    ...(plan.commit === undefined ? {} : { commit: plan.commit }),
     ...(inside === undefined ? {} : { inside: { run: inside, makers: makersOf(plan) }, tells: tells! }),
   }
   try {
-    const own = await client.workflow.start<typeof apply>('apply', {
-      workflowId: applyId(organizationId),
-      taskQueue,
-      args: [input],
-      workflowIdConflictPolicy: 'FAIL',
-    })
+    const own = await startShown(client, plan, { input, taskQueue })
     // This run holds the lock. One that was ended at Temporal cannot be started again with the old input.
     await planStore.endRuns(organizationId, { except: inside === undefined ? [run] : [run, inside] })
     if (tells === undefined) return { own }
@@ -103,6 +102,29 @@ export async function startApply(place: ApplyPlace, plan: Plan): Promise<Started
     return plans.length === 0
       ? { own }
       : { own, inside: { handle: await startInside(place, plan, { isOwnElsewhere: true }), plans } }
+  }
+}
+
+/** A server that does not know the search attributes yet is told the same in the memo. */
+async function startShown(
+  client: Client,
+  plan: Plan,
+  { input, taskQueue }: { readonly input: ApplyInput; readonly taskQueue: string },
+): Promise<ApplyHandle> {
+  const start = (shownBy: NonNullable<ApplyInput['shownBy']>) =>
+    client.workflow.start<typeof apply>('apply', {
+      workflowId: applyId(input.organizationId),
+      taskQueue,
+      args: [{ ...input, shownBy }],
+      workflowIdConflictPolicy: 'FAIL',
+      ...(shownBy === 'memo' ? {} : { typedSearchAttributes: marksOf(plan) }),
+    })
+  const { shownBy = 'memo' } = input
+  try {
+    return await start(shownBy)
+  } catch (error) {
+    if (shownBy === 'memo' || !isServiceError(error) || !isUnknownAttribute(error)) throw error
+    return start('memo')
   }
 }
 

@@ -16,7 +16,7 @@ import {
   type TemporalSettings,
   type WorkerVersion,
 } from '../../src/worker/index.ts'
-import type { apply } from '../../workflows/index.ts'
+import type { ApplyInput, apply } from '../../workflows/index.ts'
 import { testTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
@@ -36,7 +36,7 @@ export interface Stage {
   readonly storeFolder: string
   /** What the doors begin an apply with. */
   readonly applies: ApplyPlace
-  startApply(tags: readonly TagBatch[]): Promise<Run>
+  startApply(tags: readonly TagBatch[], more?: Pick<ApplyInput, 'shownBy'>): Promise<Run>
   close(): Promise<void>
 }
 
@@ -67,6 +67,8 @@ export interface Stages {
   create(options?: StageOptions): Promise<Stage>
   /** Starts another worker beside those that run; ends it. */
   addWorker(worker: StageWorker): Promise<() => Promise<void>>
+  /** The history of a workflow must replay. */
+  replay(handle: WorkflowHandle<Apply>): Promise<void>
   /** Makes a version of the workers the current one. */
   makeCurrent(version: WorkerVersion): Promise<void>
   close(): Promise<void>
@@ -104,6 +106,7 @@ export async function openStages(
     // Without a cache every workflow task is a replay: what is not deterministic shows at once.
     const worker = await createWorker({
       connection: await temporal.openForWorker(),
+      namespace: temporal.namespace,
       seal: testSeal,
       taskQueue,
       activities,
@@ -144,13 +147,13 @@ export async function openStages(
         store,
         storeFolder,
         applies: { client: temporal.client, organizationId, taskQueue, dataDir: folder },
-        async startApply(tags) {
+        async startApply(tags, more) {
           const plan = makeTagPlan(organizationId, api.baseUrl, tags)
           await store.putPlan(plan)
           const handle = await temporal.client.workflow.start<Apply>('apply', {
             workflowId,
             taskQueue,
-            args: [{ organizationId, planDigest: plan.digest, run: await store.runs.open(plan.digest) }],
+            args: [{ organizationId, planDigest: plan.digest, run: await store.runs.open(plan.digest), ...more }],
             workflowTaskTimeout: '2s',
           })
           return {
@@ -172,6 +175,7 @@ export async function openStages(
       }
     },
     addWorker: (worker) => startWorker(shared(names), worker),
+    replay: (handle) => replayer.replayOf(handle),
     makeCurrent: (version) => makeCurrent(temporal.client, { namespace: temporal.namespace, ...version }),
     async close() {
       await Promise.all(stops.map((stop) => stop()))

@@ -68,7 +68,8 @@ describe('versions of workers', () => {
     for (const stage of created) {
       onTestFinished(() => stage.close())
       stage.api.decide = () => 'waits'
-      all.push({ stage, run: await stage.startApply([{ name: 'treasury' }]) })
+      // Begun by a command of today, at a worker that does not know of it.
+      all.push({ stage, run: await stage.startApply([{ name: 'treasury' }], { shownBy: 'memo' }) })
     }
     for (const { run } of all) await run.until(({ batches }) => batches[0]?.state === 'waiting')
     return { stages, all, stopOld }
