@@ -1,3 +1,4 @@
+import { readSolanaDraft, solanaSendBytes, withSolanaFee } from '../src/chain/index.ts'
 import { canonicalJson } from '../src/encoding/index.ts'
 import type { Plan } from '../src/plan/index.ts'
 import type { Json, JsonObject } from '../src/protocol/index.ts'
@@ -20,15 +21,19 @@ export interface SendOrder {
   readonly orderedAt: string
   /** The time in the body with which another machine has submitted what has this reference, milliseconds since the epoch. */
   readonly bodyTimeMs?: number
-  /** Where nobody said the fee: what its `maxFeePerGas` follows from. */
+  /** Where nobody said the fee: what its `maxFeePerGas`, or on Solana its compute budget, follows from. */
   readonly feeCeiling?: FeeCeiling
 }
 
-/** Where the most that is offered for a unit of gas comes from: recent blocks by a node of one's own, or the cap of the chain. */
+/** Where the most that is offered comes from: recent blocks by a node of one's own, or the cap of the chain. */
 export interface FeeCeiling {
   readonly by: 'blocks' | 'cap'
-  /** Whatever the blocks say, it is never above this, in wei. */
-  readonly capWei: string
+  /** How many times what recent blocks took. */
+  readonly times?: number
+  /** Whatever the blocks say, a unit of gas is never offered more than this, in wei. */
+  readonly capWei?: string
+  /** The same on Solana for all of the fee, in lamports. */
+  readonly capLamports?: string
 }
 
 /** The progress of a send; its workflow's query answer and, at the end, its result. */
@@ -95,11 +100,16 @@ export function withoutFeeCeiling(order: SendOrder): SendOrder {
   if (order.feeCeiling === undefined) return order
   const { feeCeiling: _, parameters, ...rest } = order
   const { maxFeePerGas: __, ...asked } = parameters as JsonObject
-  return { ...rest, parameters: asked }
+  const { unsignedTransaction } = asked
+  if (typeof unsignedTransaction !== 'string') return { ...rest, parameters: asked }
+  return { ...rest, parameters: { ...asked, unsignedTransaction: withSolanaFee(unsignedTransaction, undefined) } }
 }
 
 function isFeeUnsaid({ feeCeiling, parameters }: SendOrder): boolean {
-  return feeCeiling !== undefined || (parameters as JsonObject)['maxFeePerGas'] === undefined
+  if (feeCeiling !== undefined) return true
+  const { unsignedTransaction, maxFeePerGas } = parameters as JsonObject
+  if (typeof unsignedTransaction !== 'string') return maxFeePerGas === undefined
+  return readSolanaDraft(solanaSendBytes(parameters as never)).budget.unitPrice === undefined
 }
 
 /** Whether nothing more will come of a send by itself. */

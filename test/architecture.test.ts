@@ -54,6 +54,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   import: ['plan', 'definitions', 'resources', 'diagnostics'],
   scenarios: ['definitions', 'resources', 'policy', 'authority', 'chain', 'protocol', 'diagnostics', 'encoding'],
   activities: [
+    'chain',
     'plan',
     'analysis',
     'authority',

@@ -3,8 +3,11 @@
  * a multiple, and never above the chain's cap.
  */
 
-/** Base fees move by an eighth a block at most: in half of the blocks that are looked back upon, threefold. */
-const TIMES_USUAL = 4n
+/**
+ * The multiple where nobody says another. Base fees move by an eighth a block at most: in half of the blocks that are looked back upon,
+ * threefold.
+ */
+export const FEE_MULTIPLE = 4
 /** Where blocks were empty, nobody has offered anything of late: what is taken for a usual tip is never less, in wei. */
 const LEAST_USUAL_TIP = 2_000_000_000n
 
@@ -32,15 +35,18 @@ export function usualFeesOf(history: FeeHistory | null): UsualFees | undefined {
 }
 
 /** The most that is believed of a base fee and of a tip, by what is usual. */
-export function mostOfUsual({ baseFee, tip }: UsualFees): UsualFees {
+export function mostOfUsual({ baseFee, tip }: UsualFees, times: number): UsualFees {
   const usualTip = tip > LEAST_USUAL_TIP ? tip : LEAST_USUAL_TIP
-  return { baseFee: TIMES_USUAL * baseFee, tip: TIMES_USUAL * usualTip }
+  return { baseFee: BigInt(times) * baseFee, tip: BigInt(times) * usualTip }
 }
 
 /** The ceiling for the whole of a unit of gas: room for the highest base fee that is believed to double, beneath the cap. */
-export function feeCeilingOf(usual: UsualFees | undefined, cap: bigint): bigint {
+export function feeCeilingOf(
+  usual: UsualFees | undefined,
+  { cap, times }: { readonly cap: bigint; readonly times: number },
+): bigint {
   if (usual === undefined) return cap
-  const most = mostOfUsual(usual)
+  const most = mostOfUsual(usual, times)
   const ceiling = 2n * most.baseFee + most.tip
   return ceiling < cap ? ceiling : cap
 }

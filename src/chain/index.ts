@@ -23,6 +23,7 @@ export { ChainError, UnsupportedTransaction } from './error.ts'
 export { feeCapOf } from './fee-caps.ts'
 export {
   FEE_HISTORY_CALL,
+  FEE_MULTIPLE,
   type FeeHistory,
   feeCeilingOf,
   mostOfUsual,
@@ -64,6 +65,14 @@ export { checkSigner, signTransaction } from './signing/sign-transaction.ts'
 export { type KeyAtHand, type KeyByAddress, signBytes } from './signing/signing-key.ts'
 export { encodeSignedSolana, solanaMessageOf, solanaSignatureOf } from './signing/solana.ts'
 export { isOnCurve, isSolanaAddress } from './solana-address.ts'
+export {
+  mostOfUnitPrice,
+  SOLANA_PAYMENT_CAP,
+  solanaPaymentFee,
+  unitPriceWithin,
+  usualUnitPriceOf,
+  withSolanaFee,
+} from './solana-fees.ts'
 export { checkInterface, INTERFACE_MAX_BYTES } from './transactions/check-interface.ts'
 export { encodeTransfer, transferInterface } from './transactions/erc20.ts'
 export { ethereumHash, ethereumSender } from './transactions/ethereum-sender.ts'

@@ -1,4 +1,4 @@
-import { normalizeCaip2 } from '../chain/index.ts'
+import { namespaceOf, normalizeCaip2 } from '../chain/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { parseDecimal } from '../encoding/index.ts'
 import type { ChainsSettings } from '../service/index.ts'
@@ -7,7 +7,7 @@ type ChainSettings = ChainsSettings[string]
 type Environment = Readonly<Record<string, string | undefined>>
 
 interface Row {
-  readonly option: 'chain' | 'price' | 'token' | 'gasStation' | 'confirmations' | 'feeCap'
+  readonly option: 'chain' | 'price' | 'token' | 'gasStation' | 'confirmations' | 'feeCap' | 'feeMultiple'
   readonly variable: string
   readonly what: string
   /** The chain's id, then the value of the option. */
@@ -55,9 +55,16 @@ const ROWS = {
   feeCap: {
     option: 'feeCap',
     variable: 'QUORATE_FEE_CAPS',
-    what: 'a chain and the most gwei that a unit of gas may cost',
-    form: /^(eip155:\d{1,32})=(\d{1,9}(?:\.\d{1,9})?)$/,
+    what: 'a chain and the most gwei that a unit of gas may cost, on Solana the most SOL that a send may',
+    form: new RegExp(`^${CHAIN}=(\\d{1,9}(?:\\.\\d{1,9})?)$`),
     example: 'eip155:1=200',
+  },
+  feeMultiple: {
+    option: 'feeMultiple',
+    variable: 'QUORATE_FEE_MULTIPLES',
+    what: 'a chain and how many times what recent blocks took may be offered',
+    form: new RegExp(`^${CHAIN}=([1-9]\\d{0,2})$`),
+    example: 'eip155:1=3',
   },
 } as const satisfies Record<string, Row>
 
@@ -98,7 +105,11 @@ export function readChains(options: Readonly<Record<string, unknown>>, environme
     change(ROWS.confirmations, caip2, () => ({ confirmations: Number(value) }))
   }
   for (const { caip2, value } of read(ROWS.feeCap, options, environment)) {
-    change(ROWS.feeCap, caip2, () => ({ maxFeePerGas: parseDecimal(value, GWEI_PLACES)! }))
+    const cap = parseDecimal(value, GWEI_PLACES)!
+    change(ROWS.feeCap, caip2, () => (namespaceOf(caip2) === 'solana' ? { maxLamports: cap } : { maxFeePerGas: cap }))
+  }
+  for (const { caip2, value } of read(ROWS.feeMultiple, options, environment)) {
+    change(ROWS.feeMultiple, caip2, () => ({ feeMultiple: Number(value) }))
   }
   return chains
 }
@@ -117,13 +128,19 @@ export function readConfirmations(
   return Object.fromEntries(said.map(({ caip2, value }) => [caip2, Number(value)]))
 }
 
-/** The caps of fees, in wei, of chains with and without nodes. Throws `cli/usage`. */
+/** How many times what recent blocks took is offered at most, of chains with and without nodes. Throws `cli/usage`. */
+export function readFeeMultiples(environment: Environment): Readonly<Record<string, number>> {
+  const said = read(ROWS.feeMultiple, {}, environment)
+  return Object.fromEntries(said.map(({ caip2, value }) => [caip2, Number(value)]))
+}
+
+/** The caps of fees, in wei for a unit of gas and in lamports for a send, of chains with and without nodes. Throws `cli/usage`. */
 export function readFeeCaps(environment: Environment): Readonly<Record<string, bigint>> {
   const wei = (gwei: string) => parseDecimal(gwei, GWEI_PLACES)!
   return Object.fromEntries(read(ROWS.feeCap, {}, environment).map(({ caip2, value }) => [caip2, wei(value)]))
 }
 
-/** The digits between gwei and wei. */
+/** The digits between gwei and wei, and between SOL and lamports. */
 const GWEI_PLACES = 9
 
 function readBump(given: unknown): 'never' | 'auto' | undefined {

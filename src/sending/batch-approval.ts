@@ -3,6 +3,7 @@
  * what the row says. The file is the approver's own; nothing that the sender says of an activity counts.
  */
 import { bodyTimeIn } from '../../activities/index.ts'
+import { readSolanaDraft, solanaSendBytes } from '../chain/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { isJsonObject, isWaiting, type Wire } from '../protocol/index.ts'
 import { alikeWords, findAlikeReferences } from './alike-references.ts'
@@ -75,7 +76,12 @@ function askedRow(row: OrderedRow, same: readonly Wire.Activity[], other: readon
 /** On Solana the fee is in the transaction. */
 function withoutCeiling(activity: Wire.Activity): string | undefined {
   const parameters = parametersOf(activity)
-  if (!/_ETH_/.test(activity.type) || !isJsonObject(parameters) || parameters['maxFeePerGas'] != null) return undefined
+  if (!isJsonObject(parameters)) return undefined
+  if (/_SOL_/.test(activity.type)) {
+    const isSaid = readSolanaDraft(solanaSendBytes(parameters as never)).budget.unitPrice !== undefined
+    return isSaid ? undefined : 'it has no fee ceiling: the service would choose the price of a compute unit'
+  }
+  if (parameters['maxFeePerGas'] != null) return undefined
   return 'it has no fee ceiling: the service would choose the price of a unit of gas'
 }
 

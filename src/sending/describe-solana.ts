@@ -18,7 +18,7 @@ import { chainOf, type Directory } from './order.ts'
 
 /** Says what a payment on Solana will do, from the bytes of its transaction. */
 export function describeSolanaPayment(
-  order: Pick<SendOrder, 'parameters' | 'to'>,
+  order: Pick<SendOrder, 'parameters' | 'to' | 'feeCeiling'>,
   directory: Directory,
 ): SendDescription {
   const bytes = solanaSendBytes(order.parameters as JsonObject & SendIntent)
@@ -34,7 +34,11 @@ export function describeSolanaPayment(
     ...describeAmount(payment, { directory, caip2: chainOf(order) }),
     ...(token === undefined ? {} : { tokenAccount: tokenAccountOf(to, token) }),
     ...(isOnCurve(to) ? {} : { keyless: true }),
-    fee: { signatureLamports, ...(isBounded ? { atMostLamports: solanaFee(bytes).toString() } : {}) },
+    fee: {
+      signatureLamports,
+      ...(isBounded ? { atMostLamports: solanaFee(bytes).toString() } : {}),
+      ...(order.feeCeiling === undefined ? {} : { ceiling: order.feeCeiling }),
+    },
   }
 }
 

@@ -21,7 +21,7 @@ export function describeSend(
   const { type, parameters, to: meant, feeCeiling } = order
   const intent = parameters as JsonObject & SendIntent
   const { to = '', value = '0', data, caip2 } = intent
-  const fee = { ...describeFee(intent), ...(feeCeiling === undefined ? {} : { by: feeCeiling.by }) }
+  const fee = { ...describeFee(intent), ...(feeCeiling === undefined ? {} : { ceiling: feeCeiling }) }
   const named = (address: string) => nameAddress(address, meant, directory)
   const ether = { text: printAmount(BigInt(value), 'eip155'), atomic: value, atomicUnit: 'wei' }
   if (data === undefined) return { receiver: named(to), amount: ether, fee }

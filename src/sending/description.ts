@@ -29,7 +29,9 @@ interface GasFee {
   readonly gasLimit?: string
   readonly atMostWei?: string
   /** Where nobody said the price: what it follows from. */
-  readonly by?: FeeCeiling['by']
+  readonly ceiling?: FeeCeiling
+  /** For an approver: the most that their own settings would offer for a unit of gas. */
+  readonly yours?: FeeCeiling & { readonly wei: string }
 }
 
 /** All of what is offered is paid. */
@@ -37,6 +39,8 @@ export interface LamportFee {
   /** For the signature alone. */
   readonly signatureLamports: string
   readonly atMostLamports?: string
+  /** Where nobody said it: what it follows from. */
+  readonly ceiling?: FeeCeiling
 }
 
 export interface NamedAddress {

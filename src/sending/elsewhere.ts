@@ -189,9 +189,10 @@ export async function assertNotElsewhere(
 /** Where nobody said the fee, what another machine has offered is joined, unless that is above the cap of this one. */
 export function withFeeOf(order: SendOrder, sent: Json): SendOrder {
   if (!isJsonObject(sent) || !isWithinCap(order, sent)) return order
-  const { maxFeePerGas } = sent
+  const { maxFeePerGas, unsignedTransaction } = sent
   const { maxFeePerGas: _, ...asked } = order.parameters as JsonObject
-  const parameters = inOrder({ ...asked, ...(maxFeePerGas == null ? {} : { maxFeePerGas }) })
+  const offered = typeof asked['unsignedTransaction'] === 'string' ? { unsignedTransaction } : { maxFeePerGas }
+  const parameters = inOrder({ ...asked, ...offered } as JsonObject)
   return { ...order, parameters: parameters as SendOrder['parameters'] }
 }
 

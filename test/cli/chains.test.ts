@@ -47,7 +47,8 @@ describe('chains of the service', () => {
     const options = {
       chain: [`eip155:1=${URL},${URL}/2`, `${SOLANA}=${URL}/sol`],
       confirmations: ['eip155:1=64'],
-      feeCap: ['eip155:1=0.5'],
+      feeCap: ['eip155:1=0.5', `${SOLANA}=0.0001`],
+      feeMultiple: ['eip155:1=2', `${SOLANA}=3`],
       bump: 'auto',
       price: ['eip155:1=3000.5'],
       token: [`eip155:1/erc20:${COIN}`, `${SOLANA}/token:${MINT}`],
@@ -57,9 +58,10 @@ describe('chains of the service', () => {
     expect(readChains(options, { QUORATE_CHAINS: 'ignored' })).toEqual({
       'eip155:1': {
         ...{ url: URL, witnesses: [`${URL}/2`], confirmations: 64, maxFeePerGas: 500_000_000n, bump: 'auto' },
+        feeMultiple: 2,
         ...{ usdPrice: '3000.5', tokens: [COIN], gasStation },
       },
-      [SOLANA]: { url: `${URL}/sol`, tokens: [MINT], bump: 'auto' },
+      [SOLANA]: { url: `${URL}/sol`, tokens: [MINT], bump: 'auto', maxLamports: 100_000n, feeMultiple: 3 },
     })
   })
 

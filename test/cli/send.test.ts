@@ -114,9 +114,14 @@ test('send: the fee has a ceiling by default, by the cap or by recent blocks; it
   expect(await priceOf({})).toEqual(['500', 'the cap of the chain'])
   expect(await priceOf(caps)).toEqual(['40', 'the cap of the chain'])
   const [ceiling, by] = (await priceOf(blocks))!
-  expect(by).toBe('by what recent blocks took')
+  expect(by).toBe('4 times what recent blocks took, cap 500 gwei')
   expect(Number(ceiling)).toBeLessThan(40)
-  expect(await priceOf({ ...blocks, QUORATE_FEE_CAPS: `${SEPOLIA}=2` })).toEqual(['2', 'by what recent blocks took'])
+  const [half, times] = (await priceOf({ ...blocks, QUORATE_FEE_MULTIPLES: `${SEPOLIA}=2` }))!
+  expect([Number(half), times]).toEqual([Number(ceiling) / 2, '2 times what recent blocks took, cap 500 gwei'])
+  expect(await priceOf({ ...blocks, QUORATE_FEE_CAPS: `${SEPOLIA}=2` })).toEqual([
+    '2',
+    '4 times what recent blocks took, cap 2 gwei',
+  ])
 
   const { stdout } = await day.send(['--yes', '--json'], given, { environment: caps })
   const { progress } = JSON.parse(stdout) as { progress: { transactionHash: string } }

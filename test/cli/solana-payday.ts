@@ -44,14 +44,17 @@ assets:
   const send = (
     more: readonly string[] = [],
     given: Readonly<Record<string, string | undefined>> = {},
-    { keyFile }: { readonly keyFile?: string } = {},
+    {
+      keyFile,
+      environment = {},
+    }: { readonly keyFile?: string; readonly environment?: Readonly<Record<string, string>> } = {},
   ) => {
     const usual = { from: wallet.walletName, to: 'crew', amount: '1.5sol', chain: 'solana:devnet', ref: 'INV-42' }
     const flags = Object.entries({ ...usual, ...given }).flatMap(([name, value]) =>
       value === undefined ? [] : [`--${name}`, value],
     )
     const whose = keyFile === undefined ? [] : ['--key-file', keyFile]
-    return quorate(['send', 'defs', ...flags, ...whose, ...more], { env, cwd: folder })
+    return quorate(['send', 'defs', ...flags, ...whose, ...more], { env: { ...env, ...environment }, cwd: folder })
   }
   const tokens = (of: string) => {
     const data = Buffer.from(node.data(tokenAccountOf(of, token)))

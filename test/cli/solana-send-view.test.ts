@@ -28,6 +28,7 @@ test('approve: a send on Solana says what it pays, which programs it calls, and 
   expect(rows.filter(([name]) => name !== 'programs')).toEqual([
     ['pays', `1.5 sol to ${to.toBase58()}`],
     ['pays', `2500 units of the token ${mint.toBase58()} to ${to.toBase58()}`],
+    ['fee', 'no ceiling: the service chooses the price of a compute unit'],
     ['unknown', 'no interface tells 1 of its instructions: know them before you approve'],
   ])
   expect(
@@ -45,5 +46,6 @@ test('approve: a payment of a token on Solana says whom it pays, and nothing of 
   const rows = solanaRows(describeSolanaSend({ unsignedTransaction }, []), createStyle(false))
   expect(rows.filter(([name]) => name !== 'programs')).toEqual([
     ['pays', `2500 units of the token ${mint} to ${to}, into its account ${tokenAccountOf(to, token)}`],
+    ['fee', 'no ceiling: the service chooses the price of a compute unit'],
   ])
 })

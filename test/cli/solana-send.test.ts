@@ -1,5 +1,7 @@
 /** Payments on Solana as people make them: a process, the chain's runtime behind a node, and everything real between them. */
+import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { solanaFee } from '../../src/chain/index.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser } from '../service/harness.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
@@ -7,6 +9,8 @@ import { countActivities, keyFile, quorateShared as quorate, writeFiles } from '
 import { PAYROLL } from './payday.ts'
 import { CREW, CREW_TOKENS, DEVNET, MINT, solanaPayday } from './solana-payday.ts'
 
+/** Nobody has a name for them. */
+const NEWCOMER = Keypair.fromSeed(new Uint8Array(32).fill(23)).publicKey.toBase58()
 const closers: (() => Promise<void>)[] = []
 let day: Awaited<ReturnType<typeof solanaPayday>>
 beforeAll(async () => {
@@ -32,7 +36,7 @@ test('send on Solana: a dry run says who is paid, how much in both units, and wh
       `  to         crew (${CREW})`,
       '  amount     1.5 sol, 1500000000 lamports',
       '  chain      solana:devnet',
-      '  fee        the service chooses; --max-fee bounds it',
+      '  fee        0.00002 sol, all of which is paid: 0.000005 sol for the signature, 0.000015 sol to be preferred (the cap of the chain; --max-fee sets another)',
       '  forecast   allow: the root quorum has approved, and policies are not asked',
       '',
     ].join('\n'),
@@ -55,7 +59,7 @@ test('send on Solana: a reference is sent once, however often it is asked, and n
   const sends = (...words: readonly string[]) => quorate(['sends', ...words], { env: day.env, cwd: day.folder })
   const { slot } = day.node.landed.get(signature)!
   expect((await sends()).stdout).toBe(
-    `INV-42  1.5 sol from ${day.walletName} to crew  included      ${signature}  in slot ${slot}, for a fee of 0.000005 sol, as reported by the API\n`,
+    `INV-42  1.5 sol from ${day.walletName} to crew  included      ${signature}  in slot ${slot}, for a fee of 0.00002 sol, as reported by the API\n`,
   )
   for (const verb of ['replace', 'cancel']) {
     const refused = await sends(verb, 'INV-42')
@@ -64,6 +68,34 @@ test('send on Solana: a reference is sent once, however often it is asked, and n
       expect.stringContaining('`INV-42` cannot be replaced: transactions on Solana have no nonce'),
     ])
   }
+})
+
+test('send on Solana: the fee has a ceiling by default, by the cap or by recent slots; it is what is signed, and the reference keeps it', {
+  timeout: 120_000,
+}, async () => {
+  const given = { ref: 'CEILING', amount: '0.001sol', to: NEWCOMER }
+  const node = { QUORATE_CHAINS: `${DEVNET}=${day.node.url}` }
+  const cap = { QUORATE_FEE_CAPS: `${DEVNET}=0.000008` }
+  const feeOf = async (environment: Readonly<Record<string, string>>) => {
+    const { exit, stdout } = await day.send(['--dry-run'], given, { environment })
+    expect(exit).toBe(0)
+    return /^ {2}fee +(.*)$/m.exec(stdout)?.[1]
+  }
+  expect(await feeOf(cap)).toBe(
+    '0.000008 sol, all of which is paid: 0.000005 sol for the signature, 0.000003 sol to be preferred (the cap of the chain; --max-fee sets another)',
+  )
+  // Nobody has paid more than the signature of late.
+  expect(await feeOf(node)).toBe(
+    '0.000005 sol for the signature (4 times what recent blocks took, cap 0.00002 sol; --max-fee sets another)',
+  )
+  const sent = await day.send(['--yes', '--json'], given, { environment: cap })
+  expect(sent.exit).toBe(0)
+  const { bytes } = day.node.landed.get(sentIn(sent).transactionHash!)!
+  expect(solanaFee(bytes)).toBe(8_000n)
+  // Asked again with another ceiling in mind, it is the send that was begun.
+  expect(await feeOf(node)).toContain('0.000008 sol, all of which is paid')
+  const said = await day.send(['--yes'], { ...given, 'max-fee': '0.00001sol' })
+  expect([said.exit, said.stderr]).toEqual([4, expect.stringContaining('`CEILING` stands for another send')])
 })
 
 test('send on Solana: a token is paid to who has no account of it yet, for no more than the fee that was given', {

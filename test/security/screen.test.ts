@@ -177,6 +177,7 @@ const activity = {
     calls: [{ program: 'program', function: 'swap', arguments: { memo: 'words' } }],
     programs: ['one', 'two'],
     unknown: 1,
+    fee: { signatureLamports: '5000' },
   },
 }
 const reviewed = {
@@ -934,7 +935,17 @@ describe('screen: what a proposer writes stays where it is put', () => {
   }
 
   test('each text of an activity is shown whole, as it is escaped', async () => {
-    const places = textsOf(activity, [...NEVER, 'id', 'type', 'code', 'fingerprint', 'address', 'atomicUnit', 'name'])
+    const places = textsOf(activity, [
+      ...NEVER,
+      'id',
+      'type',
+      'code',
+      'fingerprint',
+      'address',
+      'atomicUnit',
+      'name',
+      'signatureLamports',
+    ])
     const text = 'A\u009b2J\u202eB\u200bC\u0007D'
     for (const place of [...places, ['parameters', 'deep', '0', 'name']]) {
       const { lines } = await emulate(rendered(VIEWS[0]!, withText(activity, place, text)))

@@ -7,7 +7,7 @@ import { QuorateError } from '../../diagnostics/index.ts'
 import { ensurePrivateFolder, readPrivate, writePrivate } from '../../local/index.ts'
 import type { FeeSettings, NodeSettings } from '../../sending/index.ts'
 import type { ChainsSettings } from '../../service/index.ts'
-import { CHAIN_VARIABLES, readChains, readConfirmations, readFeeCaps, readNodes } from '../chains.ts'
+import { CHAIN_VARIABLES, readChains, readConfirmations, readFeeCaps, readFeeMultiples, readNodes } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 
 type Environment = CommandInput['environment']
@@ -39,7 +39,7 @@ export function readFeeSettings({
 }: Pick<CommandInput, 'settings' | 'environment'>): FeeSettings {
   const said = withKept(dataDir, chainsOf(environment))
   const nodes = Object.entries(readNodes(said)).map(([caip2, urls]) => [caip2, urls[0]!])
-  return { nodes: Object.fromEntries(nodes), caps: readFeeCaps(said) }
+  return { nodes: Object.fromEntries(nodes), caps: readFeeCaps(said), multiples: readFeeMultiples(said) }
 }
 
 /** The user's own nodes, and how many blocks make a send final; nothing is kept by it. Throws `cli/usage`. */

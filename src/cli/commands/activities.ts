@@ -2,11 +2,13 @@ import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import { listActivities, reader, readFactors } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
-import { ledgerOf } from '../../sending/index.ts'
+import { createGasCeilings, ledgerOf } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
+import { readFeeSettings } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { type ActivityView, renderActivityLine, viewActivity } from '../views/activity.ts'
+import { withOwnCeilings } from './own-ceilings.ts'
 
 /** Lists activities, newest first. */
 export async function activities(input: CommandInput): Promise<ExitCode> {
@@ -21,11 +23,13 @@ export async function activities(input: CommandInput): Promise<ExitCode> {
   const waits = ({ status }: (typeof found)[number]) => isWaiting(status)
   const actual = found.some(waits) ? await readActual(client) : undefined
   const views: ActivityView[] = []
+  const ceilingOf = createGasCeilings(readFeeSettings(input))
   const { sends: ledger } = ledgerOf(input.settings.dataDir)
   for (const activity of found) {
     const known = waits(activity) ? actual : undefined
     const mfa = known && (await readFactors(client, activity, known))
-    const view = viewActivity(activity, place.now(), known, mfa)
+    const seen = viewActivity(activity, place.now(), known, mfa)
+    const view = known === undefined ? seen : await withOwnCeilings(seen, ceilingOf)
     const { reference } = (await ledger.findByBody(activity.fingerprint)) ?? {}
     views.push(reference === undefined ? view : { ...view, reference })
   }

@@ -8,10 +8,13 @@ import { readPlan } from '../../plan/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { Actual } from '../../resources/index.ts'
 import { factsOfActivity } from '../../scenarios/index.ts'
+import { createGasCeilings } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
+import { readFeeSettings } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { type ActivityView, renderActivity, viewActivity } from '../views/activity.ts'
+import { withOwnCeilings } from './own-ceilings.ts'
 import { readText } from './show.ts'
 
 /** How many plans of the data folder are looked through. */
@@ -36,13 +39,20 @@ interface Known {
   readonly plans: readonly KeptPlan[]
   /** Of the data folder. */
   readonly rotations: PlanStore['rotations']
+  /** Of the voter. */
+  readonly ceilingOf: ReturnType<typeof createGasCeilings>
 }
 
-export async function findKnown({ options, settings }: CommandInput): Promise<Known> {
+export async function findKnown(input: CommandInput): Promise<Known> {
+  const { options, settings } = input
   const store = createPlanStore(join(settings.dataDir, 'plans'))
   const files = (options['plan'] as readonly string[] | undefined) ?? []
   const given = files.map((file) => ({ plan: readPlan(readText(file)), isOpen: true }))
-  return { plans: files.length > 0 ? given : await store.recentPlans(MOST_PLANS), rotations: store.rotations }
+  return {
+    plans: files.length > 0 ? given : await store.recentPlans(MOST_PLANS),
+    rotations: store.rotations,
+    ceilingOf: createGasCeilings(readFeeSettings(input)),
+  }
 }
 
 /** An activity as its voter reads it, rebuilt from its own intent. */
@@ -66,5 +76,5 @@ export async function viewForVoter(
   const rotation = await known.rotations.find(activity.id)
   const given = { plans: known.plans, rotation, actual, nowMs, baseUrl: place.baseUrl, mfa, facts }
   const reviewed = reviewActivity(activity, given)
-  return viewActivity(activity, nowMs, actual, mfa, reviewed)
+  return withOwnCeilings(viewActivity(activity, nowMs, actual, mfa, reviewed), known.ceilingOf)
 }

@@ -59,7 +59,7 @@ export const sendCommands: readonly CommandRow[] = [
       {
         flags: '--max-fee <amount>',
         meaning:
-          'the most to pay for a unit of gas, such as 60gwei; on Solana all of the fee, such as 0.00001sol (default: a multiple of what recent blocks took where QUORATE_CHAINS names a node, never above the cap of the chain; on Solana the service chooses)',
+          'the most to pay for a unit of gas, such as 60gwei; on Solana all of the fee, such as 0.00001sol (default: QUORATE_FEE_MULTIPLES times what recent blocks took where QUORATE_CHAINS names a node, 4 where it is not set, never above QUORATE_FEE_CAPS)',
       },
       {
         flags: '--gas <units>',

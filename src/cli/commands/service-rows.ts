@@ -63,7 +63,13 @@ export const serviceCommands: readonly CommandRow[] = [
       {
         flags: '--fee-cap <id=gwei>',
         meaning:
-          'the most that a unit of gas may cost; may be repeated (default: QUORATE_FEE_CAPS, or the chain’s own)',
+          'the most that a unit of gas may cost, on Solana the most SOL for a send; may be repeated (default: QUORATE_FEE_CAPS)',
+        repeatable: true,
+      },
+      {
+        flags: '--fee-multiple <id=times>',
+        meaning:
+          'how many times what recent blocks took may be offered; may be repeated (default: QUORATE_FEE_MULTIPLES, or 4)',
         repeatable: true,
       },
       {

@@ -47,7 +47,8 @@ export const renderApprovalRows = view(
 /** Of the activity itself, where there is one: the row says what was meant, the activity what is signed. */
 function feeOf(row: AskedRow): SendDescription['fee'] {
   if (!('activity' in row)) return row.description.fee
-  const { ethSendTransactionIntent: intent } = row.activity.intent
+  const { ethSendTransactionIntent, solSendTransactionIntentV2 } = row.activity.intent
+  const intent = ethSendTransactionIntent ?? solSendTransactionIntentV2
   if (!intent) return row.description.fee
   const directory = { addressBook: {}, assets: {}, wallets: [], privateKeys: [] }
   return describeSend({ type: row.order.type, parameters: intent, to: '' }, { directory, interfaces: [] }).fee

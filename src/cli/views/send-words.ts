@@ -7,8 +7,8 @@ import { type LamportFee, printAmount, type SendDescription } from '../../sendin
 /** The bound of a fee in one line: before a send is asked for, and before it is approved. */
 export function feeForSender(fee: SendDescription['fee']): string {
   if ('signatureLamports' in fee) return renderLamports(fee)
-  const { maxFeePerGas, gasLimit, atMostWei, by } = fee
-  const why = by === undefined ? '' : BY[by]
+  const { maxFeePerGas, gasLimit, atMostWei, ceiling } = fee
+  const why = whyOf(ceiling)
   const price =
     maxFeePerGas === undefined ? undefined : `${printDecimal(BigInt(maxFeePerGas), 9)} gwei a unit of gas${why}`
   if (atMostWei !== undefined) return `at most ${printDecimal(BigInt(atMostWei), 18)} eth: ${price}, ${gasLimit} units`
@@ -18,28 +18,47 @@ export function feeForSender(fee: SendDescription['fee']): string {
   return 'the service chooses; --max-fee and --gas bound it'
 }
 
-const BY: Readonly<Record<FeeCeiling['by'], string>> = {
-  blocks: ' (by what recent blocks took; --max-fee sets another)',
-  cap: ' (the cap of the chain; --max-fee sets another)',
+/** What a fee that nobody said follows from. */
+function whyOf(ceiling: FeeCeiling | undefined): string {
+  return ceiling === undefined ? '' : ` (${ceilingText(ceiling)}; --max-fee sets another)`
+}
+
+function ceilingText({ by, times, capWei, capLamports }: FeeCeiling): string {
+  if (by === 'cap') return 'the cap of the chain'
+  const cap =
+    capLamports === undefined
+      ? `${printDecimal(BigInt(capWei ?? 0), 9)} gwei`
+      : printAmount(BigInt(capLamports), 'solana')
+  // Orders from before the multiple could be set do not say it.
+  return times === undefined ? 'by what recent blocks took' : `${times} times what recent blocks took, cap ${cap}`
 }
 
 /** What is offered to be preferred is paid in any case: it is no mere bound. */
-function renderLamports({ signatureLamports, atMostLamports }: LamportFee): string {
+function renderLamports({ signatureLamports, atMostLamports, ceiling }: LamportFee): string {
   if (atMostLamports === undefined) return 'the service chooses; --max-fee bounds it'
   const [own, most] = [BigInt(signatureLamports), BigInt(atMostLamports)]
-  if (most === own) return `${printAmount(own, 'solana')} for the signature`
+  const why = whyOf(ceiling)
+  if (most === own) return `${printAmount(own, 'solana')} for the signature${why}`
   const parts = `${printAmount(own, 'solana')} for the signature, ${printAmount(most - own, 'solana')} to be preferred`
-  return `${printAmount(most, 'solana')}, all of which is paid: ${parts}`
+  return `${printAmount(most, 'solana')}, all of which is paid: ${parts}${why}`
 }
+
+const SERVICE_CHOOSES = 'no ceiling: the service chooses the price of a compute unit'
 
 /** The same for an approver, who can set no other bound. */
 export function feeForApprover(fee: SendDescription['fee']): string {
-  if ('signatureLamports' in fee) return renderLamports(fee)
-  const { maxFeePerGas, gasLimit, atMostWei } = fee
-  if (maxFeePerGas === undefined) return 'no ceiling: the service chooses the price of a unit of gas'
+  if ('signatureLamports' in fee) {
+    return fee.atMostLamports === undefined ? SERVICE_CHOOSES : renderLamports(fee)
+  }
+  const { maxFeePerGas, gasLimit, atMostWei, yours } = fee
+  const own =
+    yours === undefined
+      ? ''
+      : `; your settings: at most ${printDecimal(BigInt(yours.wei), 9)} gwei, ${ceilingText(yours)}`
+  if (maxFeePerGas === undefined) return `no ceiling: the service chooses the price of a unit of gas${own}`
   const price = `${printDecimal(BigInt(maxFeePerGas), 9)} gwei a unit of gas`
-  if (atMostWei === undefined) return `at most ${price}`
-  return `at most ${printDecimal(BigInt(atMostWei), 18)} eth: ${price}, ${gasLimit} units`
+  if (atMostWei === undefined) return `at most ${price}${own}`
+  return `at most ${printDecimal(BigInt(atMostWei), 18)} eth: ${price}, ${gasLimit} units${own}`
 }
 
 /** A name with its address, or the address alone. */

@@ -2,8 +2,11 @@
 import {
   COMPUTE_BUDGET_PROGRAM,
   readSendFacts,
+  readSolanaDraft,
   readSolanaPayment,
   type SendIntent,
+  SOLANA_SIGNATURE_FEE,
+  solanaFee,
   solanaSendBytes,
   tokenAccountOf,
 } from '../../chain/index.ts'
@@ -11,7 +14,9 @@ import { printable } from '../../diagnostics/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
 import type { Json } from '../../protocol/index.ts'
 import type { World } from '../../scenarios/index.ts'
+import type { LamportFee } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
+import { feeForApprover } from './send-words.ts'
 
 /** Plain JSON; amounts of tokens are in their smallest unit. */
 export interface SolanaDescription {
@@ -28,6 +33,8 @@ export interface SolanaDescription {
   readonly programs: readonly string[]
   /** How many instructions are neither payments nor told by an interface, nor set what units cost. */
   readonly unknown: number
+  /** The most that it costs its payer; without `atMostLamports` the service chooses. */
+  readonly fee: LamportFee
 }
 
 interface Transfer {
@@ -61,7 +68,9 @@ export function describeSolanaSend(intent: SendIntent, interfaces: World['interf
   )
   const budget = instructions.filter(({ program_key }) => program_key === COMPUTE_BUDGET_PROGRAM)
   const known = transfers.length + spl_transfers.length + calls.length + budget.length
-  const payment = readSolanaPayment(solanaSendBytes(intent))
+  const bytes = solanaSendBytes(intent)
+  const payment = readSolanaPayment(bytes)
+  const fee = feeOf(bytes)
   if (payment?.token !== undefined) {
     const { to, amount, token } = payment
     const account = tokenAccountOf(to, token)
@@ -70,6 +79,7 @@ export function describeSolanaSend(intent: SendIntent, interfaces: World['interf
       calls,
       programs: program_keys,
       unknown: 0,
+      fee,
     }
   }
   return {
@@ -84,11 +94,21 @@ export function describeSolanaSend(intent: SendIntent, interfaces: World['interf
     calls,
     programs: program_keys,
     unknown: Math.max(0, instructions.length - known),
+    fee,
   }
 }
 
+function feeOf(bytes: ReturnType<typeof solanaSendBytes>): LamportFee {
+  const { unitPrice } = readSolanaDraft(bytes).budget
+  const signatureLamports = SOLANA_SIGNATURE_FEE.toString()
+  return { signatureLamports, ...(unitPrice === undefined ? {} : { atMostLamports: solanaFee(bytes).toString() }) }
+}
+
 /** The effect of a send, shown to an approver beside its parameters. */
-export function solanaRows({ pays, calls, programs, unknown }: SolanaDescription, style: Style): readonly string[][] {
+export function solanaRows(
+  { pays, calls, programs, unknown, fee }: SolanaDescription,
+  style: Style,
+): readonly string[][] {
   const units = (token: string | undefined) => (token === undefined ? '' : ` units of the token ${token}`)
   return [
     ...pays.map(({ amount, token, to, account }) => [
@@ -100,6 +120,7 @@ export function solanaRows({ pays, calls, programs, unknown }: SolanaDescription
       `${call.function}(${printable(JSON.stringify(call.arguments))}) of ${call.program}`,
     ]),
     ['programs', programs.join(', ')],
+    ['fee', feeForApprover(fee)],
     ...(unknown === 0
       ? []
       : [

@@ -1,4 +1,4 @@
-import { confirmationsOf, feeCapOf, normalizeCaip2 } from '../../chain/index.ts'
+import { confirmationsOf, FEE_MULTIPLE, feeCapOf, normalizeCaip2 } from '../../chain/index.ts'
 import { apiError, apiErrorAt } from '../../protocol/index.ts'
 import { type ChainNode, createChainNode, GAS_STATION, type GasStation } from '../nodes/index.ts'
 import { type ChainAssets, createChainAssets } from './chain-assets.ts'
@@ -30,6 +30,13 @@ export interface ChainSettings {
    * that send alone. For Ethereum chains. @default that of the chain (`src/chain/fee-caps.ts`)
    */
   readonly maxFeePerGas?: bigint
+  /** On Solana the most that a send may cost in all, in lamports, where it does not set a price itself. @default 0.0015 SOL */
+  readonly maxLamports?: bigint
+  /**
+   * How many times what recent blocks took in the median (base fee and tip, on Solana the price of a compute unit) is believed and
+   * offered at most, beneath the cap. @default 4
+   */
+  readonly feeMultiple?: number
   /**
    * Whether a lane whose chain is ahead of the records here holds still until what used the nonces is known, or goes on behind
    * them. @default 'hold'
@@ -91,6 +98,9 @@ export function createChains(settings: ChainsSettings): Chains {
   }
 }
 
+/** What the largest transaction that there can be costs at a lamport a unit, and a little more: an own choice. */
+const MAX_LAMPORTS = 1_500_000n
+
 function createChain(caip2: string, given: ChainSettings): Chain {
   const node = createChainNode(given.url)
   const tokens = given.tokens ?? []
@@ -99,6 +109,7 @@ function createChain(caip2: string, given: ChainSettings): Chain {
   const defaults = {
     ...{ confirmations: confirmationsOf(caip2), includedAfter: 1, pollMs: 1_000, gasStation: GAS_STATION },
     ...{ bump: 'never' as const, bumpAfterMs: 60_000, maxFeePerGas: feeCapOf(caip2), unknownNonces: 'hold' as const },
+    ...{ feeMultiple: FEE_MULTIPLE, maxLamports: MAX_LAMPORTS },
   }
   return { ...defaults, ...given, tokens, caip2, node, witnesses, assets }
 }

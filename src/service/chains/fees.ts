@@ -18,11 +18,11 @@ export interface FeeOffer {
 /** Chooses fees: the tip of the node, and room for the base fee to double, both beneath their ceilings. Throws as `ChainNode` does. */
 export async function offerFees(
   node: EthereumNode,
-  { maxFeePerGas: cap }: Pick<Chain, 'maxFeePerGas'>,
+  { maxFeePerGas: cap, feeMultiple: times }: Pick<Chain, 'maxFeePerGas' | 'feeMultiple'>,
 ): Promise<FeeOffer> {
   const [market, usual] = await Promise.all([node.marketFees(), node.usualFees()])
-  const most = usual && mostOfUsual(usual)
-  const ceiling = feeCeilingOf(usual, cap)
+  const most = usual && mostOfUsual(usual, times)
+  const ceiling = feeCeilingOf(usual, { cap, times })
   const tip = least(market.tip, most?.tip ?? cap, ceiling)
   const maxFeePerGas = least(2n * market.baseFee + tip, ceiling)
   return { fees: { maxFeePerGas, maxPriorityFeePerGas: tip }, ceiling, baseFee: market.baseFee }

@@ -6,6 +6,7 @@
 import {
   type ComputeBudget,
   MAX_COMPUTE_UNITS,
+  mostOfUnitPrice,
   NO_BLOCKHASH,
   type Prefund,
   prefundsOf,
@@ -15,12 +16,14 @@ import {
   solanaFee,
   solanaSignatureOf,
   sumOfPrefunds,
+  unitPriceWithin,
+  usualUnitPriceOf,
   withBlockhash,
   withComputeBudget,
   withFeePayer,
 } from '../../chain/index.ts'
 import { type Bytes, decodeBase64, encodeBase64 } from '../../encoding/index.ts'
-import { NodeRefusal, otherCluster, type SolanaNode } from '../nodes/index.ts'
+import { NodeRefusal, otherCluster } from '../nodes/index.ts'
 import {
   insertAttempt,
   isSentElsewhere,
@@ -101,7 +104,7 @@ async function completeNow(tools: SolanaTools, row: SendRow, number: number): Pr
     lastValidBlockHeight: latest.lastValidBlockHeight + (isOurs ? 0 : UNCONFIRMED_BLOCKS),
     slot: latest.slot,
   }
-  const budget = await chooseBudget(node, draft, form, { units, number })
+  const budget = await chooseBudget(tools, draft, form, { units, number })
   return tools.database.write((tx) => signOnce(tools, tx, row, { form, draft, budget, terms, number }))
 }
 
@@ -183,7 +186,7 @@ async function sign(
 
 /** What the transaction does not set itself. The price is left out where paying it would be too much for the payer. */
 async function chooseBudget(
-  node: SolanaNode,
+  { node, chain }: Pick<SolanaTools, 'node' | 'chain'>,
   draft: SolanaDraft,
   form: Bytes,
   { units, number }: { readonly units: number | undefined; readonly number: number },
@@ -191,17 +194,34 @@ async function chooseBudget(
   if (draft.signedBy.length > 0) return {}
   const limit = units === undefined ? {} : { unitLimit: withMargin(units) }
   if (draft.budget.unitPrice !== undefined) return limit
-  const unitPrice = choosePrice(await node.recentUnitPrices(draft.writable), number)
+  const asked = choosePrice(await node.recentUnitPrices(draft.writable), { number, times: chain.feeMultiple })
+  const unitLimit = draft.budget.unitLimit ?? limit.unitLimit ?? MAX_COMPUTE_UNITS
+  // INVARIANT: with what its signatures cost, and the units that tell it from its like, it costs no more than the chain's cap.
+  const most = unitPriceWithin(
+    chain.maxLamports - solanaFee(withComputeBudget(form, { ...limit, unitPrice: 0n })),
+    unitLimit + MAX_TWINS,
+  )
+  const unitPrice = least(asked, most)
   if (unitPrice === 0n) return limit
   const priced = { ...limit, unitPrice }
   const run = await node.simulate(encodeBase64(withComputeBudget(form, priced)))
   return run.error === null ? priced : limit
 }
 
-/** The middle of what was paid of late, and twice as much each time that it was not enough. */
-function choosePrice(recent: readonly number[], number: number): bigint {
-  const middle = BigInt(recent.toSorted((one, other) => one - other)[Math.floor(recent.length / 2)] ?? 0)
-  if (number === 1) return middle < MAX_UNIT_PRICE ? middle : MAX_UNIT_PRICE
+/** The middle of what was paid of late, and twice as much each time that it was not enough, up to a multiple of the middle. */
+function choosePrice(
+  recent: readonly number[],
+  { number, times }: { readonly number: number; readonly times: number },
+): bigint {
+  const middle = usualUnitPriceOf(recent) ?? 0n
+  const most = least(MAX_UNIT_PRICE, mostOfUnitPrice(middle, times))
+  if (number === 1) return least(middle, most)
   const raised = (middle > MIN_RAISED_PRICE ? middle : MIN_RAISED_PRICE) * 2n ** BigInt(Math.min(number - 2, 20))
-  return raised < MAX_UNIT_PRICE ? raised : MAX_UNIT_PRICE
+  return least(raised, most)
+}
+
+function least(one: bigint, ...others: readonly bigint[]): bigint {
+  let found = one
+  for (const value of others) if (value < found) found = value
+  return found
 }

@@ -324,3 +324,18 @@ test('sends: units are limited to what was needed and a fifth more, at the price
   expect(ComputeBudgetInstruction.decodeSetComputeUnitLimit(limit!)).toEqual({ units: 480 })
   expect(ComputeBudgetInstruction.decodeSetComputeUnitPrice(price!)).toEqual({ microLamports: 2_000n })
 })
+
+test.each([
+  // 480 units, 64 more that may tell it from its like, and one signature: 136 lamports are left for them.
+  { unitPrices: [900_000], more: { maxLamports: 5_136n }, price: 250_000 },
+  { unitPrices: [900_000], more: {}, price: 900_000 },
+  { unitPrices: [5_000_000], more: {}, price: 1_000_000 },
+])('sends: on Solana no price that a node names costs more than the cap of a send: $price', async (one) => {
+  const stage = await setStage({ unitPrices: one.unitPrices }, one.more)
+  const { node, from } = stage
+  const id = await submit(stage, draftOf([transferOf(from, receiver(), 1_000_000)], { payer: from }))
+  const { solana } = await untilEnded(stage.service.root, id)
+  const { bytes } = node.landed.get(solana!.signature!)!
+  const [, , price] = Transaction.from(bytes).instructions
+  expect(ComputeBudgetInstruction.decodeSetComputeUnitPrice(price!)).toEqual({ microLamports: BigInt(one.price) })
+})
