@@ -31,6 +31,8 @@ export type Fault =
   | 'repeated'
   /** A page of a gateway's, with 502. */
   | 'page'
+  /** What it answered to this very question a while ago. */
+  | 'stale'
   | { readonly lateMs: number }
   /** As it was so many blocks ago. */
   | { readonly behind: number }
@@ -55,7 +57,7 @@ export const FAULTS: Readonly<Record<string, { readonly of: RegExp; readonly mak
   dropped: { of: /./, make: () => 'dropped' },
   lost: { of: /./, make: () => 'lost' },
   late: { of: /./, make: (n) => ({ lateMs: n % 300 }) },
-  repeated: { of: /sendRaw/, make: () => 'repeated' },
+  repeated: { of: /sendRaw|sendTransaction/, make: () => 'repeated' },
   page: { of: /./, make: () => 'page' },
   'a server’s error': {
     of: /./,
@@ -65,6 +67,8 @@ export const FAULTS: Readonly<Record<string, { readonly of: RegExp; readonly mak
   'too many': { of: /./, make: () => ({ status: 429, error: { code: -32_005, message: 'rate limited' } }) },
   behind: { of: /Count|blockNumber|ByHash|ByNumber|Receipt/, make: (n) => ({ behind: 1 + (n % 3) }) },
   'not found': { of: /ByHash|Receipt/, make: () => ({ result: null }) },
+  stale: { of: /^get(SignatureStatuses|EpochInfo|LatestBlockhash|FirstAvailableBlock)/, make: () => 'stale' },
+  'no status': { of: /SignatureStatuses/, make: () => ({ field: 'value', says: [] }) },
   'done, and refused': { of: /sendRaw/, make: () => ({ done: true, ...NONCE_TOO_LOW }) },
   'of another hash': { of: /Receipt/, make: (n) => ({ field: 'transactionHash', says: wordOf(n) }) },
   'of another block': { of: /Receipt/, make: (n) => ({ field: 'blockHash', says: wordOf(n) }) },
@@ -76,10 +80,11 @@ const wordOf = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
 
 /** Starts one in front of the node at an address. */
 export async function startFaultNode(target: string): Promise<FaultNode> {
+  const past = new Map<string, Said[]>()
   const front = createServer(async (request, response) => {
     const ask = JSON.parse((await buffer(request)).toString()) as Ask
     try {
-      await answer(response, { ask, target, fault: node.fault(ask) })
+      await answer(response, { ask, target, fault: node.fault(ask), past })
     } catch {
       response.destroy()
     }
@@ -101,14 +106,27 @@ interface Work {
   readonly ask: Ask
   readonly target: string
   readonly fault: Fault
+  /** Its last answers by the question, for when it is to give an old one. */
+  readonly past: Map<string, Said[]>
 }
 
-async function answer(response: ServerResponse, { ask, target, fault }: Work): Promise<void> {
+/** So many answers ago is a while. */
+const A_WHILE = 5
+
+async function answer(response: ServerResponse, { ask, target, fault, past }: Work): Promise<void> {
+  const question = JSON.stringify([ask.method, ask.params])
+  const truth = async () => {
+    const said = await pass(target, ask)
+    const before = past.get(question) ?? []
+    if (/^get/.test(ask.method)) past.set(question, [...before, said].slice(-A_WHILE))
+    return said
+  }
   const say = ({ status = 200, ...said }: Said) =>
     response
       .writeHead(status, { 'content-type': 'application/json' })
       .end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...said }))
-  if (fault === undefined) say(await pass(target, ask))
+  if (fault === undefined) say(await truth())
+  else if (fault === 'stale') say(past.get(question)?.[0] ?? (await truth()))
   else if (fault === 'dropped') response.destroy()
   else if (fault === 'lost') {
     await pass(target, ask)

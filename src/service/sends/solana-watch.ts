@@ -18,6 +18,9 @@ const MAX_SIGNATURES = 256
 /** As many as are followed at the same time. */
 const AT_ONCE = 8
 
+/** A cluster that finalizes nothing for a while has no later slot: then as many looks at it are waited for. */
+const LOOKS_WITHOUT_SLOT = 20
+
 /** The offset of the durable nonce, used as a blockhash, in a nonce account: behind version, state and authority. */
 const NONCE_OFFSET = 40
 
@@ -35,7 +38,9 @@ type Fate = { readonly status: SignatureStatus } | 'never' | 'unknown'
 
 /** Creates what looks at the sends of a chain. Throws `NodeUnreachable`. */
 export function createSolanaWatcher(tools: SolanaTools) {
-  const { chain, node } = tools
+  const { chain, node, clock } = tools
+  /** By the signature: when a node said first that it never was, and never can be, in a block. */
+  const doubts = new Map<string, { readonly slot: number; readonly at: number }>()
   const isSettled = ({ confirmationStatus }: SignatureStatus) =>
     confirmationStatus === 'finalized' || (chain.includedAfter === 1 && confirmationStatus === 'confirmed')
 
@@ -57,11 +62,25 @@ export function createSolanaWatcher(tools: SolanaTools) {
   }
 
   async function follow(flight: Flight, status: SignatureStatus | null, finalized: Finalized): Promise<void> {
-    if (status !== null) return settle(flight, status)
+    if (status !== null) {
+      doubts.delete(flight.attempt.hash)
+      return settle(flight, status)
+    }
     const fate = await tell(flight, finalized)
+    if (fate === 'never') return doubt(flight, (await finalized()).slot)
+    doubts.delete(flight.attempt.hash)
     if (fate === 'unknown') return offer(flight)
-    if (fate === 'never') return expire(flight)
     return settle(flight, fate.status)
+  }
+
+  /** One look decides nothing: of several nodes behind one address, one may know the newest slot and not what is in older ones. */
+  async function doubt(flight: Flight, slot: number): Promise<void> {
+    const { hash } = flight.attempt
+    const since = doubts.get(hash)
+    if (since === undefined) return void doubts.set(hash, { slot, at: clock() })
+    if (slot <= since.slot && clock() - since.at < LOOKS_WITHOUT_SLOT * chain.pollMs) return
+    doubts.delete(hash)
+    return expire(flight)
   }
 
   async function settle({ row, attempt }: Flight, status: SignatureStatus): Promise<void> {
@@ -97,7 +116,8 @@ export function createSolanaWatcher(tools: SolanaTools) {
 
   /**
    * INVARIANT: `never` is said when no block that counts has the transaction, nor can have it: what it was made with was gone
-   * by a block that cannot be taken back, and a node that knows that block, and all since the signing, has not seen it.
+   * by a block that cannot be taken back, and a node that knows that block, and all since the signing, has not seen it. It is
+   * believed when it is said again of a later slot.
    */
   async function tell({ row, attempt }: Flight, finalized: Finalized): Promise<Fate> {
     try {

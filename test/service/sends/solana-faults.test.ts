@@ -10,6 +10,7 @@ import {
 } from '@solana/web3.js'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Wire } from '../../../src/protocol/index.ts'
+import { startFaultNode } from '../../faults/fault-node.ts'
 import { complete } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { makeWallet, SOLANA } from '../signing/keys.ts'
@@ -193,6 +194,31 @@ describe('a blockhash that expires', () => {
     node.statusLag = 0
     expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
     expect(node.balance(to.toBase58())).toBe(1_000_000n)
+  })
+
+  test('sends: one that is in a block is not signed anew because a node that knows the newest slot denies it once', async () => {
+    const node = await startSolanaNode({ blocks: 'on-request' })
+    closers.push(() => node.close())
+    const front = await startFaultNode(node.url)
+    closers.push(() => front.close())
+    let denials = 0
+    front.fault = ({ method, params }) => {
+      if (method !== 'getSignatureStatuses') return undefined
+      const { searchTransactionHistory = false } = (params[1] ?? {}) as { readonly searchTransactionHistory?: boolean }
+      return !searchTransactionHistory || denials++ === 0 ? { field: 'value', says: [] } : undefined
+    }
+    const stage = { node, ...(await startOn(front.url, node)) }
+    const to = receiver()
+    const id = await submit(stage, draftOf([transferOf(stage.from, to, 1_000_000)], { payer: stage.from }))
+    const signature = await signatureOf(stage, id)
+    await untilTrue(() => node.waiting.has(signature))
+    node.produce(MAX_AGE + 5)
+    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
+    expect([denials > 1, [...node.offered.keys()], node.balance(to.toBase58())]).toEqual([
+      true,
+      [signature],
+      1_000_000n,
+    ])
   })
 
   test('sends: one that was included while the service was away is found, however long ago', async () => {
