@@ -37,6 +37,8 @@ export interface SendLedger {
   /** The activity that a send became, and what asks for its transaction, as the API told when it was submitted and polled. */
   getMade(entry: Pick<SendEntry, 'name'>): Promise<MadeOfSend>
   setMade(entry: Pick<SendEntry, 'name'>, made: MadeOfSend): Promise<void>
+  /** Keeps that the API knows an activity of a send no longer, as after its store was restored: the next that is told takes its place. */
+  lose(entry: Pick<SendEntry, 'name'>, activityId: string): Promise<void>
   /** Asks for leave to send a body, right before it goes out. Throws `apply/send-stopped`. */
   letOut(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<OpenGate>
   /**
@@ -74,6 +76,8 @@ export interface SendEntry {
 export interface MadeOfSend {
   readonly activityId?: string | undefined
   readonly sendTransactionStatusId?: string | undefined
+  /** Whether the API has lost an activity of the send, and was given the same bytes again. */
+  readonly wasLost?: boolean
 }
 
 /** A transaction in a definitive block, and how many blocks made it that. */
@@ -107,6 +111,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
   const refusedAt = (name: string, attempt: number) => join(folder, 'send-bodies-refused', `${name}-${attempt}`)
   const activityAt = (name: string) => join(folder, 'send-activities', name)
   const statusAt = (name: string) => join(folder, 'send-statuses', name)
+  const lostAt = (name: string) => join(folder, 'send-activities-lost', name)
   const finalAt = (name: string) => join(folder, 'send-finals', name)
   const askedAt = (name: string) => join(folder, 'send-stops-asked', name)
   const stoppedAt = (name: string) => join(folder, 'send-stops', name)
@@ -139,6 +144,13 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     for (let attempt = 0; ; attempt++) {
       const body = await read(bodyAt(name, attempt))
       if (body === undefined || body === fingerprint) return body === undefined ? undefined : attempt
+    }
+  }
+  /** Under which name the activity of a send is kept: another one each time that the API has lost it. */
+  const madeNow = async (name: string) => {
+    for (let lost = 0; ; lost++) {
+      const made = lost === 0 ? name : `${name}-${lost}`
+      if ((await read(lostAt(made))) === undefined) return { made, wasLost: lost > 0 }
     }
   }
   const getProgress = async (sendId: string) => {
@@ -196,13 +208,19 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       return owner === undefined ? undefined : readOrder(owner.slice(0, owner.lastIndexOf('-')))
     },
     hasBody: async ({ name }, fingerprint) => (await attemptOf(name, fingerprint)) !== undefined,
-    getMade: async ({ name }) => ({
-      activityId: await read(activityAt(name)),
-      sendTransactionStatusId: await read(statusAt(name)),
-    }),
+    async getMade({ name }) {
+      const { made, wasLost } = await madeNow(name)
+      const [activityId, sendTransactionStatusId] = [await read(activityAt(made)), await read(statusAt(made))]
+      return { activityId, sendTransactionStatusId, ...(wasLost ? { wasLost } : {}) }
+    },
     async setMade({ name }, { activityId, sendTransactionStatusId }) {
-      if (activityId !== undefined) await claim(activityAt(name), activityId)
-      if (sendTransactionStatusId !== undefined) await claim(statusAt(name), sendTransactionStatusId)
+      const { made } = await madeNow(name)
+      if (activityId !== undefined) await claim(activityAt(made), activityId)
+      if (sendTransactionStatusId !== undefined) await claim(statusAt(made), sendTransactionStatusId)
+    },
+    async lose({ name }, activityId) {
+      const { made } = await madeNow(name)
+      if ((await read(activityAt(made))) === activityId) await claim(lostAt(made), activityId)
     },
     async letOut({ name }, fingerprint) {
       const gate = await gates.open(fingerprint, () => isStopAsked(name))

@@ -81,7 +81,7 @@ export interface SendActivityState extends ActivityState {
 }
 
 /** The API's state of a transaction. */
-export interface TransactionState {
+export interface TransactionState extends Pick<SendProgress, 'activityId' | 'fingerprint' | 'sendTransactionStatusId'> {
   readonly state: 'broadcasting' | 'included' | 'failed' | 'given up'
   readonly transactionHash?: string
   readonly receipt?: TransactionReceipt

@@ -60,10 +60,11 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     await sends.setMade(entry, state)
     return state
   }
-  const readOwn = async (one: Open): Promise<Wire.Activity> => {
-    const { activityId } = await sends.getMade(one)
-    if (activityId === undefined) throw notSubmitted(one.order)
-    return (await one.client.query('get_activity', { activityId })).activity
+  const readOwn = async (one: Open, sendId: string): Promise<Wire.Activity> => {
+    const { activityId, wasLost } = await sends.getMade(one)
+    if (activityId === undefined && !wasLost) throw notSubmitted(one.order)
+    const known = activityId && (await ifKnown(one.client.query('get_activity', { activityId })))
+    return known ? known.activity : submitAgain(sendId)
   }
 
   const prepare: SendActivities['prepareSend'] = async ({ timestampMs, sendId }) => {
@@ -98,7 +99,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     return (await findBodyTime(client, order)) ?? bodyTimeOf(order, now)
   }
 
-  const submit: SendActivities['submitSend'] = async (step) => {
+  const submit = async (step: SendStep) => {
     const one = await open(step)
     const { client, order } = one
     const fingerprint = await sends.getBody(one)
@@ -124,7 +125,26 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
         throw staleBody(error)
       })
     logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
-    return take(activity, one)
+    const { activityId: before } = await sends.getMade(one)
+    // The same bytes are the same activity, as long as the API knows them.
+    if (before !== undefined && before !== activity.id) await sends.lose(one, before)
+    return { activity, state: await take(activity, one) }
+  }
+
+  /**
+   * Submits a send whose activity the API no longer knows, as after its store was restored. The bytes are the same, unless they
+   * are too old by now: then what was sent meanwhile is looked at. What of it the chain has already, the API finds out.
+   */
+  const submitAgain = async (sendId: string): Promise<Wire.Activity> => {
+    for (let stale = 0; ; stale++) {
+      try {
+        return (await submit({ sendId })).activity
+      } catch (error) {
+        const isOld = error instanceof ApplyError && error.code === 'apply/body-stale'
+        if (!isOld || stale === MOST_STALE) throw error
+        await prepare({ sendId, timestampMs: deps.clock() })
+      }
+    }
   }
 
   return {
@@ -134,11 +154,11 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     },
 
     prepareSend: prepare,
-    submitSend: submit,
+    submitSend: async (step) => (await submit(step)).state,
 
     async submitBatched({ reference, timestampMs, sendId }) {
       await prepare({ sendId, timestampMs })
-      const { state, needsVote, produced: _, ...known } = await submit({ sendId })
+      const { state, needsVote, produced: _, ...known } = (await submit({ sendId })).state
       const progress = { sendId, reference, ...known, state: state === 'completed' ? 'broadcasting' : state } as const
       await sends.putProgress(progress)
       return { progress, needsVote }
@@ -146,12 +166,12 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
 
     async pollSend(step) {
       const one = await open(step)
-      return take(await readOwn(one), one)
+      return take(await readOwn(one, step.sendId), one)
     },
 
     async voteForSend({ timestampMs, ...step }) {
       const one = await open(step)
-      const activity = await readOwn(one)
+      const activity = await readOwn(one, step.sendId)
       const { id, fingerprint } = activity
       // INVARIANT: an approval is for bytes that were made for this send, and for no others.
       if (!(await sends.hasBody(one, fingerprint))) {
@@ -171,29 +191,63 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     async readTransaction(step) {
       const one = await open(step)
       const { order, client } = one
-      const { sendTransactionStatusId } = await sends.getMade(one)
-      if (sendTransactionStatusId === undefined) throw notSubmitted(order)
-      return readTransactionState(client, order, { sendTransactionStatusId, withReceipt: true })
+      const { sendTransactionStatusId: known, wasLost } = await sends.getMade(one)
+      if (known === undefined && !wasLost) throw notSubmitted(order)
+      const read = (sendTransactionStatusId: string) =>
+        readTransactionState(client, order, { sendTransactionStatusId, withReceipt: true })
+      const transaction = known && (await ifKnown(read(known)))
+      if (transaction && !wasLost) return transaction
+      // The API has it under another id now, which the workflow is told.
+      const { activityId, fingerprint, sendTransactionStatusId, error } = await take(
+        await readOwn(one, step.sendId),
+        one,
+      )
+      const named = { activityId, fingerprint }
+      if (sendTransactionStatusId === undefined) {
+        const why = 'the API has lost it, was given the same bytes again, and has not carried them out yet'
+        const waits = {
+          code: 'apply/transaction-waits',
+          message: why,
+          next: applyCodes['apply/transaction-waits'].solve,
+        }
+        return { state: 'broadcasting', ...named, error: error ?? waits }
+      }
+      return { ...named, sendTransactionStatusId, ...(await read(sendTransactionStatusId)) }
     },
 
     async recordSend({ progress }) {
       const entry = await sends.getEntry(progress.sendId)
       const made = await sends.getMade(entry)
       for (const name of ['activityId', 'sendTransactionStatusId'] as const) {
-        if (progress[name] === undefined || progress[name] === made[name]) continue
+        // Of what the API has lost, a workflow may still have the id: the ledger has the one that took its place.
+        if (progress[name] === undefined || progress[name] === made[name] || made.wasLost) continue
         throw new ApplyError(
           'apply/outcome-refused',
           `\`${entry.order.reference}\` is told of with a foreign \`${name}\``,
         )
       }
       if (progress.state === 'included' && made.sendTransactionStatusId === undefined) throw notSubmitted(entry.order)
-      await sends.putProgress(progress)
+      const { wasLost, ...now } = made
+      await sends.putProgress(wasLost ? { ...progress, ...(now as Partial<SendProgress>) } : progress)
     },
   }
 }
 
 /** A body of a send may be almost an hour old when it is first sent; a younger one that is refused means a wrong clock. */
 const MAY_BE_OVER_MS = HOUR_MS - 5 * 60 * 1000
+
+/** A body may grow old while it waits for its turn. */
+const MOST_STALE = 3
+
+/** What the API answers; undefined where it does not know what is asked about. */
+async function ifKnown<Answer>(asking: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await asking
+  } catch (error) {
+    if (error instanceof ClientError && error.code === 'client/not-found') return undefined
+    throw error
+  }
+}
 
 /** The time in the body of an activity that has the reference of an order, submitted since it was ordered. */
 async function findBodyTime(client: SubmitClient, order: SendOrder): Promise<number | undefined> {

@@ -10,6 +10,7 @@ import { startTestService, type TestService } from '../service/harness.ts'
 import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { type Draw, drawing, pick } from './drawing.ts'
 
 const SENDERS = 4
 const CONFIRMATIONS = 5
@@ -84,27 +85,8 @@ export async function payUnderFaults({ count, seed }: { count: number; seed: num
   }
 }
 
-type Draw = (below: number) => number
-
-/** Numbers that are the same for the same seed. */
-function drawing(seed: number): Draw {
-  let state = seed >>> 0 || 1
-  return (below) => {
-    // xorshift32 (Marsaglia, 2003)
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    state >>>= 0
-    return state % below
-  }
-}
-
-function pick<Item>(items: readonly Item[], draw: Draw): Item {
-  return items[draw(items.length)]!
-}
-
 /** Blocks come by themselves; now and then the last ones are taken back, and others come in their place. */
-function startMining(anvil: Anvil, draw: Draw) {
+export function startMining(anvil: Anvil, draw: Draw) {
   let isOver = false
   let isBusy = Promise.resolve<unknown>(undefined)
   const inTurn = (work: () => Promise<unknown>) => {
@@ -188,7 +170,7 @@ interface Paid {
 type RpcBlock = { readonly transactions: readonly Record<'hash' | 'to' | 'value', string>[] }
 
 /** What each receiver got, by all blocks of the chain. */
-async function readBlocks(anvil: Anvil): Promise<ReadonlyMap<string, readonly Paid[]>> {
+export async function readBlocks(anvil: Anvil): Promise<ReadonlyMap<string, readonly Paid[]>> {
   const paid = new Map<string, Paid[]>()
   const head = Number(await anvil.rpc<string>('eth_blockNumber'))
   for (let number = 0; number <= head; number++) {

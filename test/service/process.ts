@@ -27,7 +27,14 @@ export interface ServingProcess {
 export interface ServingSettings
   extends Pick<
     ServiceOptions,
-    'chains' | 'allowedWebhookHosts' | 'port' | 'privateIssuers' | 'proxy' | 'trustedProxies' | 'providerUrls'
+    | 'chains'
+    | 'operator'
+    | 'allowedWebhookHosts'
+    | 'port'
+    | 'privateIssuers'
+    | 'proxy'
+    | 'trustedProxies'
+    | 'providerUrls'
   > {
   readonly tampering?: Tampering
   /** The PostgreSQL that the rows are in. @default a file of the folder */

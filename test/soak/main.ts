@@ -8,11 +8,12 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { findTemporal, startTemporalServer, type TemporalSettings } from '../../src/worker/index.ts'
+import { findTemporal, startTemporalServer, type TemporalServer } from '../../src/worker/index.ts'
 import { agree } from '../authority/agreement.ts'
 import { whyNoContainers } from '../containers/stage.ts'
 import { importsIn } from '../imports.ts'
 import { findPostgres } from '../postgres.ts'
+import { restoreAmidBatch } from '../reliability/batch-restored.ts'
 import { keepsRate, sendMany } from '../reliability/batch-sends.ts'
 import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
 import { line } from '../reliability/figures.ts'
@@ -21,6 +22,7 @@ import { loseAnswers } from '../reliability/lost-answers.ts'
 import { payUnderFaults } from '../reliability/payments.ts'
 import { killOnPostgres } from '../reliability/postgres-kills.ts'
 import { recordQuorums } from '../reliability/quorum-history.ts'
+import { payBySchedule } from '../reliability/schedule.ts'
 import { killServer } from '../reliability/server-kills.ts'
 import { killService } from '../reliability/service-kills.ts'
 import { weather } from '../reliability/storm.ts'
@@ -131,6 +133,16 @@ const parts: Readonly<Record<string, Part>> = {
     run: async (count, seed) =>
       demand(await payUnderFaults({ count, seed }), { unpaid: 0, twice: 0, wrong: 0, mistold: 0, dear: 0 }),
   },
+  schedule: {
+    what: 'payments by two machines, half on each kind of chain, while all that they use lies, dies and is restored',
+    count: 2_000,
+    run: payOnBoth,
+  },
+  batch: {
+    what: 'rows of a batch with mistakes, corrected, stopped, edited, resumed, restored from a snapshot and killed',
+    count: 500,
+    run: restoreBatch,
+  },
   webhooks: {
     what: 'events that endpoints are told of by a service that is killed, while three attempts in ten fail',
     count: 10_000,
@@ -213,6 +225,19 @@ async function sendManyTimes(sends: number): Promise<void> {
   })
 }
 
+async function payOnBoth(count: number, seed: number): Promise<void> {
+  const right = { unpaid: 0, twice: 0, wrong: 0, mistold: 0, dear: 0, sums: 'equal' }
+  for (const chain of ['ethereum', 'solana'] as const)
+    demand({ chain, ...(await payBySchedule({ chain, seed, count: Math.ceil(count / 2) })) }, right)
+}
+
+async function restoreBatch(rows: number): Promise<void> {
+  await withTemporal(async (temporal) => {
+    const figures = await restoreAmidBatch({ temporal, rows, requestsPerSecond: 10 })
+    demand(figures, { rows, submittedBefore: 0, unpaid: 0, twice: 0, foreign: 0, counts: `{"included":${rows}}` })
+  })
+}
+
 async function killManyWorkers(count: number): Promise<void> {
   await withTemporal(async (temporal) => {
     const sum = { kills: 0, pending: 0, submits: 0, lost: 0, dup: 0 }
@@ -277,7 +302,7 @@ function add(sum: Record<string, number>, figures: object): void {
   for (const [name, value] of Object.entries(figures)) if (typeof sum[name] === 'number') sum[name] += Number(value)
 }
 
-async function withTemporal(work: (temporal: TemporalSettings) => Promise<void>): Promise<void> {
+async function withTemporal(work: (temporal: TemporalServer) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-soak-'))
   const announce = (text: string) => console.log(text)
   const binary = await findTemporal({ announce })
