@@ -28,34 +28,42 @@ function setUp(files: Readonly<Record<string, string>>) {
   return { cwd: folder, env: { PATH, HOME: process.env['HOME'], ...compileCache() } }
 }
 
+/** Processor seconds, and seconds by the clock, as the shell's `time` has told them. */
+function secondsIn(told: string): [cpu: number, wall: number] {
+  const [, user, system, wall] = /^spent ([\d.]+) ([\d.]+) ([\d.]+)$/m.exec(told)!
+  return [Number(user) + Number(system), Number(wall)]
+}
+
 /** Whether a command of this machine can be run; what lacks it is skipped and named. */
 function has(command: string, ...words: readonly string[]): boolean {
   return spawnSync(command, words).status === 0
 }
 
 describe('samples of tests', () => {
-  test('the test of an app passes', async () => {
-    const { 'custody.test.ts': own } = filesOf('docs/testing.md')
-    const place = setUp({ 'custody.test.ts': own! })
+  test.each([
+    ['README.md', 'app.test.ts', 1],
+    ['docs/testing.md', 'custody.test.ts', 2],
+  ] as const)('the test of an app that %s has passes, and takes under three seconds', async (page, name, tests) => {
+    const { [name]: own } = filesOf(page)
+    const place = setUp({ [name]: own! })
     cpSync(join(root, 'definitions/acme'), join(place.cwd, 'definitions/acme'), { recursive: true })
     const modules = join(place.cwd, 'node_modules')
     mkdirSync(modules)
     symlinkSync(join(root, 'node_modules/@turnkey'), join(modules, '@turnkey'))
     symlinkSync(join(dirname(builtMain()), '../..'), join(modules, 'quorate'))
-    const timed = ['-c', 'TIMEFORMAT="spent %U %S"; time "$@"', 'bash', process.execPath]
-    let least = Number.POSITIVE_INFINITY
-    // Processor time, of the runner, the test and the service; a machine that others use makes more of it at times.
-    for (let tries = 0; tries < 3 && least >= 3; tries++) {
-      const { stdout, stderr } = await run(
-        'bash',
-        [...timed, '--test', '--test-reporter=tap', 'custody.test.ts'],
-        place,
-      )
-      expect(stdout).toMatch(/^# pass 2$/m)
-      const [, user, system] = /^spent ([\d.]+) ([\d.]+)$/m.exec(stderr)!
-      least = Math.min(least, Number(user) + Number(system))
+    const timed = ['-c', 'TIMEFORMAT="spent %U %S %R"; time "$@"', 'bash', process.execPath]
+    let least = { cpu: Number.POSITIVE_INFINITY, wall: Number.POSITIVE_INFINITY }
+    // Of the runner, the test and the service; a machine that others use makes more of it at times.
+    for (let tries = 0; tries < 3 && (least.cpu >= 3 || least.wall >= 3); tries++) {
+      const { stdout, stderr } = await run('bash', [...timed, '--test', '--test-reporter=tap', name], place)
+      expect(stdout).toMatch(new RegExp(`^# pass ${tests}$`, 'm'))
+      const [cpu, wall] = secondsIn(stderr)
+      least = { cpu: Math.min(least.cpu, cpu), wall: Math.min(least.wall, wall) }
     }
-    expect(least).toBeLessThan(3)
+    console.log(`${page}: ${least.cpu.toFixed(1)} s of processor time, ${least.wall.toFixed(1)} s by the clock`)
+    expect(least.cpu).toBeLessThan(3)
+    // By the clock three seconds of a machine of its own: others take most of this one while all tests run.
+    expect(least.wall).toBeLessThan(12)
   })
 
   test.skipIf(!has('python3', '-m', 'pytest', '--version'))('the fixture for pytest works', async () => {
