@@ -4,8 +4,15 @@ import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import type { prepareOrganization } from './submit.ts'
 
-/** Makes so many sub-organizations, each with a root user who has the same key, and requests that go through all of them in turn. */
-export async function makeCustomers(send: Awaited<ReturnType<typeof prepareOrganization>>['send'], count: number) {
+/**
+ * Makes so many sub-organizations, each with a root user who has the same key, and requests that go to some of them in turn.
+ * @param asked how many these are; they lie evenly among the others. @default all
+ */
+export async function makeCustomers(
+  send: Awaited<ReturnType<typeof prepareOrganization>>['send'],
+  count: number,
+  asked = count,
+) {
   const key = generateP256KeyPair()
   const stamper = createApiKeyStamper({ privateKey: new Secret(key.privateKey) })
   const apiKeys = [{ apiKeyName: 'k', publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }]
@@ -22,12 +29,13 @@ export async function makeCustomers(send: Awaited<ReturnType<typeof prepareOrgan
     })
     made.push(...(await Promise.all(some)))
   }
+  const some = made.filter((_, i) => i % (count / asked) === 0)
   let next = 0
   return {
     async requestsOf(many: number): Promise<[string, string][]> {
       const requests: [string, string][] = []
       for (let i = 0; i < many; i++) {
-        const { organizationId, userId } = made[next++ % made.length]!
+        const { organizationId, userId } = some[next++ % some.length]!
         const body = JSON.stringify({
           type: 'ACTIVITY_TYPE_UPDATE_USER_NAME',
           timestampMs: String(Date.now() + (next % 100_000)),

@@ -10,6 +10,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmdirSync,
   rmSync,
@@ -18,6 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Bootstrap } from '../../src/service/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
 import { startPostgres } from '../postgres.ts'
 import { type ServingProcess, startProcess } from '../service/process.ts'
 import { makeCustomers } from './customers.ts'
@@ -51,7 +53,8 @@ export async function run(): Promise<void> {
     copyFileSync(join(folders[0]!, 'master.key'), join(folders[1]!, 'master.key'))
     const second = await startProcess(folders[1]!, { databaseUrl })
     closers.push(() => second.end('SIGKILL'))
-    const bootstrap = JSON.parse(readFileSync(join(folders[0]!, 'bootstrap.json'), 'utf8')) as Bootstrap
+    const kept = JSON.parse(readFileSync(join(folders[0]!, 'bootstrap.json'), 'utf8')) as { apiPrivateKey: string }
+    const bootstrap = { ...(kept as object as Bootstrap), apiPrivateKey: new Secret(kept.apiPrivateKey) }
     const { send } = await prepareOrganization({ url: first.url, bootstrap })
     const { requestsOf } = await makeCustomers(send, CUSTOMERS)
     const both = [first, second]
@@ -98,6 +101,12 @@ export async function run(): Promise<void> {
 
 /** Gives a process a share of a core, in periods so short that a lock which it holds is not held for long. */
 function limit(pid: number): () => void {
+  // Those of a bench that was killed are empty; one that is in use cannot be removed.
+  for (const name of readdirSync(GROUPS).filter((name) => name.startsWith('quorate-bench-'))) {
+    try {
+      rmdirSync(join(GROUPS, name))
+    } catch {}
+  }
   const group = join(GROUPS, `quorate-bench-${pid}`)
   mkdirSync(group)
   writeFileSync(join(group, 'cpu.cfs_period_us'), '20000')
