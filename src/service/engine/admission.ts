@@ -1,6 +1,6 @@
 import { activities, apiError } from '../../protocol/index.ts'
 import type { Rates } from '../rates.ts'
-import type { Transaction } from '../store/index.ts'
+import { type Rows, type Transaction, whenRead } from '../store/index.ts'
 import { type Caller, type Reach, resolveCaller } from './caller.ts'
 import type { StampProof } from './credential.ts'
 import { factsOfCaller, type ReportFacts } from './request-facts.ts'
@@ -26,19 +26,21 @@ export interface StampedRequest {
  * second because a credential may have been deleted or have expired while the answer was waited for. What is written rests on
  * the second alone. A request is counted once, in the first.
  */
-export async function admit(
+export function admit(
   rates: Rates,
   tx: Transaction,
   request: StampedRequest,
   { now, isCounted }: { readonly now: number; readonly isCounted: boolean },
-): Promise<Caller> {
+): Rows<Caller> {
   const { proof, organizationId, reach, source, path, report } = request
-  const caller = await resolveCaller(tx, proof, organizationId, { reach, now })
-  report(factsOfCaller(caller))
-  checkPurpose(caller, path)
-  await checkSource(tx, caller, source)
-  if (!isCounted) await rates.countCaller(tx, { organizationId: caller.organizationId, path })
-  return caller
+  return whenRead(resolveCaller(tx, proof, organizationId, { reach, now }), (caller) => {
+    report(factsOfCaller(caller))
+    checkPurpose(caller, path)
+    return whenRead(checkSource(tx, caller, source), () => {
+      if (isCounted) return caller
+      return whenRead(rates.countCaller(tx, { organizationId: caller.organizationId, path }), () => caller)
+    })
+  })
 }
 
 /**

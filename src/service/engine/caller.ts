@@ -1,6 +1,13 @@
 import type { CredentialFacts } from '../../policy/index.ts'
 import { apiError } from '../../protocol/index.ts'
-import { lockAlso, lockOrganization, type OrganizationPlace, type Transaction } from '../store/index.ts'
+import {
+  lockAlso,
+  lockOrganization,
+  type OrganizationPlace,
+  type Rows,
+  type Transaction,
+  whenRead,
+} from '../store/index.ts'
 import { proveCredential, type StampProof } from './credential.ts'
 import type { ProvedCredential } from './credentials/credential-sort.ts'
 
@@ -32,24 +39,31 @@ export type Reach = 'query' | 'submit' | 'submit-below' | 'submit-inside'
  * Finds the caller of a request (docs/protocol/stamps.md#from-stamp-to-caller). Throws `ApiError`. Taking the
  * organization's row comes first.
  */
-export async function resolveCaller(
+export function resolveCaller(
   tx: Transaction,
   proof: StampProof,
   targetId: string,
   options: { readonly reach: Reach; readonly now: number },
-): Promise<Caller> {
-  const target = await lockOrganization(tx, targetId)
-  if (!target) throw apiError('organizationNotFound')
-  let proved = await proveCredential(tx, proof, target, options.now)
-  const { homeId, readsOnly } = proved
-  if (readsOnly && options.reach !== 'query') throw apiError('readOnlySession')
-  const organizationId = placeOf(homeId, target, options.reach)
-  // Where the lock had to be waited for, the credential may be gone since it was found.
-  if (organizationId !== target.id && (await lockAlso(tx, organizationId)))
-    proved = await proveCredential(tx, proof, target, options.now)
+): Rows<Caller> {
+  return whenRead(lockOrganization(tx, targetId), (target) => {
+    if (!target) throw apiError('organizationNotFound')
+    const prove = () => proveCredential(tx, proof, target, options.now)
+    return whenRead(prove(), (proved) => {
+      const { homeId, readsOnly } = proved
+      if (readsOnly && options.reach !== 'query') throw apiError('readOnlySession')
+      const organizationId = placeOf(homeId, target, options.reach)
+      if (organizationId === target.id) return toCaller(proved, target, organizationId)
+      // Where the lock had to be waited for, the credential may be gone since it was found.
+      return whenRead(lockAlso(tx, organizationId), (mayHaveWaited) =>
+        whenRead(mayHaveWaited ? prove() : proved, (again) => toCaller(again, target, organizationId)),
+      )
+    })
+  })
+}
+
+function toCaller(proved: ProvedCredential, target: OrganizationPlace, organizationId: string): Caller {
   const { facts: credential, ...rest } = proved
-  const treeId = target.parentId ?? target.id
-  return { ...rest, organizationId, treeId, credential }
+  return { ...rest, organizationId, treeId: target.parentId ?? target.id, credential }
 }
 
 function placeOf(home: string, target: OrganizationPlace, reach: Reach): string {

@@ -2,7 +2,7 @@
 import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
 import { readStamp, StampError, type StampFault, type StampKind, type Stamps } from '../../stamp/index.ts'
 import { inSpan } from '../../telemetry/index.ts'
-import type { OrganizationPlace, Transaction } from '../store/index.ts'
+import type { OrganizationPlace, Rows, Transaction } from '../store/index.ts'
 import { apiKeySort } from './credentials/api-key.ts'
 import { attestedSort } from './credentials/attested.ts'
 import type {
@@ -47,12 +47,12 @@ export async function readProof(request: RequestBytes, tools: ProofTools): Promi
 }
 
 /** Finds the credential of a proof, as it is in this transaction, and has it proved. Throws `ApiError`. */
-export async function proveCredential(
+export function proveCredential(
   tx: Transaction,
   proof: StampProof,
   target: OrganizationPlace,
   now: number,
-): Promise<ProvedCredential> {
+): Rows<ProvedCredential> {
   return sortOf(proof.stamp).find(tx, proof, target, now)
 }
 

@@ -102,16 +102,18 @@ export function createEngine(options: EngineOptions): Engine {
       const form = await inSpan('read', () => readSubmit(options, raw))
       const handler = options.handlers[form.row.type]
       const admitUncounted = (tx: Transaction) => admit(rates, tx, form, { now: clock(), isCounted: false })
-      const { prepared, isAdmitted } = await inSpan('prepare', () =>
+      const preparing = inSpan('prepare', () =>
         prepareSubmit({ database, oidc, outside, handler, admit: admitUncounted }, form),
       )
+      const { prepared, isAdmitted } = preparing instanceof Promise ? await preparing : preparing
       const enrols = mayEnrol(form.row, raw.headers, options.enrolmentSecret)
       const attempt = (work: Work) =>
         writeInSpans(database, form.organizationId, async (tx) => {
           const now = clock()
           const isFounded = enrols && (await foundOrganization(tools, tx, { ...form, prepared }, { now, work }))
           const request = { ...form, prepared: isFounded ? { ...prepared, answers: { founded: true } } : prepared }
-          const caller = await admit(rates, tx, request, { now, isCounted: isAdmitted || !work.isFirst })
+          const admitted = admit(rates, tx, request, { now, isCounted: isAdmitted || !work.isFirst })
+          const caller = admitted instanceof Promise ? await admitted : admitted
           work.chargeTo({ treeId: caller.treeId, organizationId: caller.homeId })
           const submitted = await submit(tools, tx, {
             caller: withoutSignature(request.row.type, caller),

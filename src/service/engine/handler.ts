@@ -5,7 +5,7 @@ import type { Chains } from '../chains/index.ts'
 import type { CheckWebhookUrl } from '../network/index.ts'
 import type { BegunOnRamp, OnRamp } from '../on-ramp/index.ts'
 import type { MadeAddress } from '../proofs/index.ts'
-import type { Transaction } from '../store/index.ts'
+import type { Rows, Transaction } from '../store/index.ts'
 import type { FollowUp } from './follow-ups.ts'
 import type { HandlerTools } from './handler-tools.ts'
 import type { OutsideAnswers } from './prepared.ts'
@@ -71,11 +71,11 @@ export interface Handler {
    * Checks everything that can be known before anyone has decided: unknown resources, limits, policy texts. It runs
    * before authorization at each submit and again before execution, so it must not write.
    */
-  readonly validate?: (context: HandlerContext, intent: JsonObject) => Promise<void>
+  readonly validate?: (context: HandlerContext, intent: JsonObject) => Rows<void>
   /** The policy roots and the target user that this request defines, besides `activity` and the approvers. */
   readonly facts?: (context: HandlerContext, intent: JsonObject) => Promise<Partial<PolicyContext>>
   /** Carries it out and returns the result object that goes under the activity's result key. */
-  readonly execute: (context: ExecutionContext, intent: JsonObject) => Promise<JsonObject>
+  readonly execute: (context: ExecutionContext, intent: JsonObject) => Rows<JsonObject>
 }
 
 /** An activity type that this version does not carry out, and why; submitting it is refused with code 12. */

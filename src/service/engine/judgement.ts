@@ -19,7 +19,7 @@ import { inSpan } from '../../telemetry/index.ts'
 import { isAuthProxyUser } from '../resources/auth-proxy/store.ts'
 import { listTagMembers } from '../resources/tags/store.ts'
 import { listUsers } from '../resources/users/store.ts'
-import { type PolicyVersion, readRootQuorum, type Transaction } from '../store/index.ts'
+import { type PolicyVersion, type Rows, readRootQuorum, type Transaction } from '../store/index.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 import type { PolicySource } from './policy-cache.ts'
 import { type Work, weightOfExpressions } from './work.ts'
@@ -54,7 +54,9 @@ export function createJudge(policiesOf: PolicySource, onDecision: (steps: number
     ballots: readonly Ballot[],
   ): Promise<{ version: PolicyVersion; policies: PolicyIndex; context: PolicyContext }> {
     const { tx, homeId, work } = item.context
-    return { ...(await policiesOf(tx, homeId, work)), context: await buildPolicyContext(item, ballots) }
+    const reading = policiesOf(tx, homeId, work)
+    const { version, policies } = reading instanceof Promise ? await reading : reading
+    return { version, policies, context: await buildPolicyContext(item, ballots) }
   }
   return {
     decide: (item, ballots) =>
@@ -147,14 +149,18 @@ export function denialOf(
 
 async function buildPolicyContext(item: Case, ballots: readonly Ballot[]): Promise<PolicyContext> {
   const { tx, homeId, now } = item.context
-  const facts = await item.handler.facts?.(item.context, item.intent)
+  const { facts: factsOf } = item.handler
+  const facts = factsOf && (await factsOf(item.context, item.intent))
   const request = { type: item.row.type, parameters: item.intent, nowMs: now, facts }
+  const approvers = await readApprovers(tx, homeId, ballots)
+  const quorum = readRootQuorum(tx, homeId)
   const context = contextOf(request, {
-    approvers: await readApprovers(tx, homeId, ballots),
+    approvers,
     credentials: ballots.map(({ credential }) => credential),
-    rootQuorum: await readRootQuorum(tx, homeId),
+    rootQuorum: quorum instanceof Promise ? await quorum : quorum,
   })
-  if (!(await isOfAuthProxy(item.context, context))) return context
+  const isOfProxy = isOfAuthProxy(item.context, context)
+  if (!(isOfProxy instanceof Promise ? await isOfProxy : isOfProxy)) return context
   const { targetUserId: _, ...rest } = context
   return rest
 }
@@ -163,11 +169,8 @@ async function buildPolicyContext(item: Case, ballots: readonly Ballot[]): Promi
  * Whether the activity is about credentials of the authentication proxy's user: what users may do with their own is not for
  * that one, whose permissions are those of its policy alone (docs/protocol/auth-proxy.md#the-proxy-user).
  */
-async function isOfAuthProxy(
-  { tx, organizationId }: HandlerContext,
-  { targetUserId }: PolicyContext,
-): Promise<boolean> {
-  return targetUserId !== undefined && (await isAuthProxyUser(tx, organizationId, targetUserId))
+function isOfAuthProxy({ tx, organizationId }: HandlerContext, { targetUserId }: PolicyContext): Rows<boolean> {
+  return targetUserId !== undefined && isAuthProxyUser(tx, organizationId, targetUserId)
 }
 
 /** The users among the voters who are still there, in the order of their votes, as policies see them. */
@@ -179,9 +182,11 @@ async function readApprovers(
   // One by one, as these reads are repeated for each answer that shows the user, and are remembered.
   const approvers: Approver[] = []
   for (const { userId } of ballots) {
-    const [user] = await listUsers(tx, organizationId, [userId])
+    const users = listUsers(tx, organizationId, [userId])
+    const [user] = users instanceof Promise ? await users : users
     if (!user) continue
-    const tags = await listTagMembers(tx, organizationId, { memberIds: [userId] })
+    const members = listTagMembers(tx, organizationId, { memberIds: [userId] })
+    const tags = members instanceof Promise ? await members : members
     const { id, name, email } = user
     approvers.push(approverOf({ id, name, email: email ?? undefined, tags: tags.map(({ tagId }) => tagId) }))
   }

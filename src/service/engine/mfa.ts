@@ -1,7 +1,7 @@
 import { applyingMfaPolicy, type Ballot, factorOf, openSteps, windowAfter, withBallot } from '../../authority/index.ts'
 import type { CredentialFacts } from '../../policy/index.ts'
 import { listMfaPolicies, toMfaPolicy } from '../resources/mfa-policies/store.ts'
-import type { VoteRow } from '../store/index.ts'
+import { type Rows, type VoteRow, whenRead } from '../store/index.ts'
 import { listStanding } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import type { Case, Judge, Judgement } from './judgement.ts'
@@ -20,20 +20,29 @@ const NONE: StepsOfVote = { policyId: null, isPending: false }
  * Says which steps an approval by the caller leaves open, with the approvals that the caller has given before in the same window
  * by credentials that still stand.
  */
-export async function stepsOfVote(
+export function stepsOfVote(tools: { readonly judge: Judge }, item: Case, by: Approval): Rows<StepsOfVote> {
+  const { userId, homeId } = by.caller
+  return whenRead(listMfaPolicies(item.context.tx, homeId, [userId]), (rows) =>
+    rows.length === 0 ? NONE : stepsUnder(rows.map(toMfaPolicy), tools, item, by),
+  )
+}
+
+/** An approval by the caller, with what was there before it. */
+interface Approval {
+  readonly caller: Caller
+  readonly votes: readonly VoteRow[]
+  readonly ballots: readonly Ballot[]
+  readonly windowOpenedAt: number
+}
+
+async function stepsUnder(
+  policies: readonly ReturnType<typeof toMfaPolicy>[],
   { judge }: { readonly judge: Judge },
   item: Case,
-  by: {
-    readonly caller: Caller
-    readonly votes: readonly VoteRow[]
-    readonly ballots: readonly Ballot[]
-    readonly windowOpenedAt: number
-  },
+  by: Approval,
 ): Promise<StepsOfVote> {
   const { tx, organizationId, now } = item.context
-  const { userId, homeId, credential, signed } = by.caller
-  const policies = (await listMfaPolicies(tx, homeId, [userId])).map(toMfaPolicy)
-  if (policies.length === 0) return NONE
+  const { userId, credential, signed } = by.caller
   const ballots = withBallot(by.ballots, { userId, credential })
   const policy = applyingMfaPolicy(policies, await judge.conditions(item, ballots))
   if (!policy) return NONE

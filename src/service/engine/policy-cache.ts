@@ -9,7 +9,7 @@ import {
   type PolicyText,
 } from '../../policy/index.ts'
 import { type PolicyRow, policyTable } from '../resources/policies/store.ts'
-import { type PolicyVersion, readPolicyVersion, type Transaction } from '../store/index.ts'
+import { type PolicyVersion, type Rows, readPolicyVersion, type Transaction, whenRead } from '../store/index.ts'
 import { type Work, weightOfExpressions } from './work.ts'
 
 /** Gives an organization's policies, compiled and indexed. */
@@ -17,7 +17,7 @@ export type PolicySource = (
   tx: Transaction,
   organizationId: string,
   work: Pick<Work, 'inSteps'>,
-) => Promise<{ readonly version: PolicyVersion; readonly policies: PolicyIndex }>
+) => Rows<{ readonly version: PolicyVersion; readonly policies: PolicyIndex }>
 
 /** Organizations whose policies are kept compiled: a few hundred kB each at the limit of 100 policies of usual length. */
 const MAX_ORGANIZATIONS = 256
@@ -58,16 +58,19 @@ export function createPolicySource(): PolicySource {
       characters -= freed
     }
   }
-  return async (tx, organizationId, work) => {
-    const version = await readPolicyVersion(tx, organizationId)
-    let known = kept.get(organizationId)
-    if (known?.version !== version.id) {
-      const texts = (await policyTable.list(tx, organizationId)).map(toPolicyText)
-      known = { version: version.id, ...prepare(texts, known?.byText ?? new Map(), work) }
-    }
-    keep(organizationId, known)
-    return { version, policies: known.policies }
-  }
+  return (tx, organizationId, work) =>
+    whenRead(readPolicyVersion(tx, organizationId), (version) => {
+      const known = kept.get(organizationId)
+      if (known?.version === version.id) {
+        keep(organizationId, known)
+        return { version, policies: known.policies }
+      }
+      return policyTable.list(tx, organizationId).then((rows) => {
+        const fresh = { version: version.id, ...prepare(rows.map(toPolicyText), known?.byText ?? new Map(), work) }
+        keep(organizationId, fresh)
+        return { version, policies: fresh.policies }
+      })
+    })
 }
 
 function prepare(

@@ -4,7 +4,7 @@
  */
 import { type JsonObject, queries } from '../../protocol/index.ts'
 import type { OidcVerifier } from '../oidc/index.ts'
-import { type Database, findActivityByFingerprint, type Transaction } from '../store/index.ts'
+import { type Database, findActivityByFingerprint, type Rows, type Transaction } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import type { Handler, NotExecuted, Outside } from './handler.ts'
 import { findTokens, identityOfNone, verifyTokens } from './identities.ts'
@@ -20,7 +20,7 @@ export interface Preparation {
 interface Tools {
   readonly database: Database
   readonly oidc: OidcVerifier
-  readonly admit: (tx: Transaction) => Promise<Caller>
+  readonly admit: (tx: Transaction) => Rows<Caller>
 }
 
 /** Asks what a submit needs to have asked: who its OIDC tokens name, and its handler's own questions. Throws `ApiError`. */

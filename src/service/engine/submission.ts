@@ -57,14 +57,15 @@ export interface SubmitResult {
 export async function submit(tools: EngineTools, tx: Transaction, voter: VotingCaller): Promise<SubmitResult> {
   const submitted = await voteOrStart(tools, tx, voter)
   // Bytes that were denied may be sent once more with their stamp.
-  if (!submitted.denial) await voter.caller.onTaken?.(tx)
+  if (!submitted.denial && voter.caller.onTaken) await voter.caller.onTaken(tx)
   return submitted
 }
 
 async function voteOrStart(tools: EngineTools, tx: Transaction, voter: VotingCaller): Promise<SubmitResult> {
   const { caller, request } = voter
   if (request.row.resultKey === null) return voteByFingerprint(tools, tx, voter)
-  const known = await findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)
+  const found = findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)
+  const known = found instanceof Promise ? await found : found
   if (known) return voteByResubmission(tools, tx, known, voter)
   return start(tools, tx, voter)
 }
@@ -88,13 +89,16 @@ async function start(tools: EngineTools, tx: Transaction, voter: VotingCaller): 
     work,
     ...request.prepared,
   })
-  await item.handler.validate?.(item.context, item.intent)
-  await checkScope(tools, item, { caller, ballots: [] })
+  const validating = item.handler.validate?.(item.context, item.intent)
+  if (validating instanceof Promise) await validating
+  const scoping = checkScope(tools, item, { caller, ballots: [] })
+  if (scoping instanceof Promise) await scoping
   const decision = await tools.judge.decide(item, [ballotOf(caller)])
   const denial = denialOf(decision, { mayWait: caller.homeId === caller.organizationId })
-  const steps = denial
+  const stepping = denial
     ? undefined
-    : await stepsOfVote(tools, item, { caller, votes: [], ballots: [], windowOpenedAt: now })
+    : stepsOfVote(tools, item, { caller, votes: [], ballots: [], windowOpenedAt: now })
+  const steps = stepping instanceof Promise ? await stepping : stepping
   // A parent's user who submits inside cannot come back to it with another factor.
   if (steps?.isPending && caller.homeId !== caller.organizationId) throw apiError('notAuthorized')
   const allowed = decision.outcome === 'OUTCOME_ALLOW' && !steps?.isPending
@@ -115,7 +119,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: VotingCaller): 
   const isSecret = hasSecret(request.row.intent, request.intent)
   const intent = denial ? keptIntent(request.intent) : textOfIntent(request.intent)
   // Written once, as it has become: the transaction is one, so nobody could have seen it before.
-  const activity = await insertActivity(tx, {
+  const inserting = insertActivity(tx, {
     id,
     organization_id: caller.organizationId,
     type: request.row.type,
@@ -130,6 +134,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: VotingCaller): 
     created_at: now,
     ...(executed?.became ?? notExecuted),
   })
+  const activity = inserting instanceof Promise ? await inserting : inserting
   const message = denial ? keptMessage(request.message, request.fingerprint) : request.message
   const vote = await recordVote(tools, tx, activity, voter, {
     message,
@@ -140,7 +145,8 @@ async function start(tools: EngineTools, tx: Transaction, voter: VotingCaller): 
     decision,
     steps,
   })
-  if (executed) await makeAppProofs(tools, tx, activity, { made: executed.made, decision, votes: [vote], now })
+  const proving = executed && makeAppProofs(tools, tx, activity, { made: executed.made, decision, votes: [vote], now })
+  if (proving instanceof Promise) await proving
   return {
     denial,
     activity,

@@ -35,16 +35,12 @@ export async function viewActivities(
 ): Promise<ActivityDetails[]> {
   const organizationId = activities[0]?.organization_id
   if (organizationId === undefined) return []
-  const votes =
-    request.votes ??
-    (await listVotes(
-      tx,
-      organizationId,
-      activities.map(({ id }) => id),
-    ))
+  const ids = activities.map(({ id }) => id)
+  const votes = request.votes ?? (await listVotes(tx, organizationId, ids))
   const users = await readVoters(tx, organizationId, votes)
   const asked = activities.filter((activity) => activity.generate_app_proofs === 1).map(({ id }) => id)
-  const proofs = await listAppProofs(tx, organizationId, asked)
+  const listing = listAppProofs(tx, organizationId, asked)
+  const proofs = listing instanceof Promise ? await listing : listing
   const views: ActivityDetails[] = []
   // What is missing is prepared for all of them at once: everything is done again only once then.
   const missing: NotPrepared[] = []
@@ -80,7 +76,9 @@ async function readVoters(
 ): Promise<Map<string, JsonObject>> {
   const users = new Map<string, JsonObject>()
   for (const { user_id: id } of votes) {
-    if (!users.has(id)) users.set(id, (await toWireUser(tx, organizationId, id)) ?? goneUser(id))
+    if (users.has(id)) continue
+    const reading = toWireUser(tx, organizationId, id)
+    users.set(id, (reading instanceof Promise ? await reading : reading) ?? goneUser(id))
   }
   return users
 }

@@ -209,6 +209,8 @@ export async function recordVote(
   const { message = request.message, isSecret = hasSecret(request.row.intent, request.intent) } = vote
   const id = newUuid(tools.randomBytes)
   const decision = vote.decision && (vote.steps?.isPending ? pendingDecision(vote.decision) : vote.decision)
+  const evaluating = evaluationOf(tx, activity, decision)
+  const evaluation = evaluating instanceof Promise ? await evaluating : evaluating
   return insertVote(tx, {
     id,
     organization_id: activity.organization_id,
@@ -223,7 +225,7 @@ export async function recordVote(
     mfa_policy_id: vote.steps?.policyId ?? null,
     mfa_pending: vote.steps?.isPending ? 1 : 0,
     evaluation_id: newUuid(tools.randomBytes),
-    ...(await evaluationOf(tx, activity, decision)),
+    ...evaluation,
     created_at: vote.castAt,
   })
 }
@@ -255,19 +257,15 @@ async function recordDenied(
 }
 
 /** What the policies made of a vote, as it is kept, and once for each version of them which policies these are. */
-async function evaluationOf(tx: Transaction, activity: ActivityRecordRow, decision: Judgement | undefined) {
+function evaluationOf(tx: Transaction, activity: ActivityRecordRow, decision: Judgement | undefined) {
   const { policies = [], policyVersion: version } = decision ?? {}
   const isAsked = version !== undefined && policies.length > 0
+  const evaluation = { policy_version: isAsked ? version.id : null, outcomes: encodeOutcomes(policies) }
   // What a parent does inside is judged by the parent's policies, which may be kept of the parent alone.
-  if (isAsked && !(version.isKept && version.organizationId === activity.organization_id)) {
-    const policyIds = JSON.stringify(policies.map(({ policyId }) => policyId))
-    await insertPolicySet(tx, {
-      organization_id: activity.organization_id,
-      version: version.id,
-      policy_ids: policyIds,
-    })
-  }
-  return { policy_version: isAsked ? version.id : null, outcomes: encodeOutcomes(policies) }
+  if (!isAsked || (version.isKept && version.organizationId === activity.organization_id)) return evaluation
+  const policyIds = JSON.stringify(policies.map(({ policyId }) => policyId))
+  const set = { organization_id: activity.organization_id, version: version.id, policy_ids: policyIds }
+  return insertPolicySet(tx, set).then(() => evaluation)
 }
 
 /** The ballot of the caller's approval. */

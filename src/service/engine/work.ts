@@ -103,7 +103,7 @@ export class NotPrepared {
 }
 
 /** Does a request as often as it takes until all its parts are there. */
-export async function withWork<T>(pool: WorkPool, attempt: (work: Work) => Promise<T>): Promise<T> {
+export async function withWork<T>(pool: WorkPool, attempt: (work: Work) => T | Promise<T>): Promise<T> {
   const kept: Kept = {}
   try {
     for (let isFirst = true; ; isFirst = false) {

@@ -8,7 +8,7 @@ import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { ApiError } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Faults } from '../operator/index.ts'
-import { sendJson, toApiError } from './answer.ts'
+import { sendJson, sentAsText, toApiError } from './answer.ts'
 import { addEdge, type Edge } from './edge.ts'
 import { addFaults } from './faults.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './limits.ts'
@@ -143,6 +143,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     edge.answer(request, reply, payload)
     // A client whose request was refused as too old compares its clock with this one.
     reply.header('date', dateOf(clock()))
+    if (typeof payload === 'string') sentAsText(reply)
     done()
   })
   if (faults) addFaults(server, { faults, pathOf, logger })

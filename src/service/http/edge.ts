@@ -76,7 +76,10 @@ export function addEdge(
     readBody: inFlight.readBody,
     answer({ raw }, reply, payload) {
       if (isClosing) reply.header('connection', 'close')
-      inFlight.answer(raw, payload instanceof Uint8Array ? payload.length : 0)
+      inFlight.answer(
+        raw,
+        typeof payload === 'string' || payload instanceof Uint8Array ? Buffer.byteLength(payload) : 0,
+      )
     },
     refuseRoute,
     refuseConnection(error, socket) {

@@ -39,7 +39,8 @@ export async function recordEvent<Type extends ProducedEvent>(
   { newId, seal, appliesFilters }: RecordTools,
 ): Promise<boolean> {
   const event = await PRODUCERS[eventType](tx, changed as never)
-  const followers = await listFollowers(tx, event.organizationIds)
+  const listing = listFollowers(tx, event.organizationIds)
+  const followers = listing instanceof Promise ? await listing : listing
   const wants = ({ subscriptions }: { readonly subscriptions: string }) =>
     (JSON.parse(subscriptions) as Wire.WebhookSubscriptionParams[]).some(
       (each) =>

@@ -1,6 +1,7 @@
 import type { PolicyContext } from '../../policy/index.ts'
 import type { ActivityFamily, ActivityIntents, ActivityResults, ActivityType } from '../../protocol/index.ts'
 import type { ExecutionContext, HandlerContext, NotExecuted, Outside } from '../engine/index.ts'
+import type { Rows } from '../store/index.ts'
 
 /**
  * A handler over an intent of its own type; the engine's `Handler` with the JSON seen through the catalogue. `Answers` is what
@@ -10,9 +11,9 @@ export interface TypedHandler<Intent, Result, Answers extends object = never> {
   // biome-ignore lint/suspicious/noConfusingVoidType: most only refuse, and have no answers.
   readonly prepare?: (intent: Intent, outside: Outside, organizationId: string) => Promise<Answers | void>
   readonly found?: (context: HandlerContext<Answers>, intent: Intent) => Promise<void>
-  readonly validate?: (context: HandlerContext<Answers>, intent: Intent) => Promise<void>
+  readonly validate?: (context: HandlerContext<Answers>, intent: Intent) => Rows<void>
   readonly facts?: (context: HandlerContext<Answers>, intent: Intent) => Promise<Partial<PolicyContext>>
-  readonly execute: (context: ExecutionContext<Answers>, intent: Intent) => Promise<Result>
+  readonly execute: (context: ExecutionContext<Answers>, intent: Intent) => Rows<Result>
 }
 
 /** The handler of one activity type, whatever its answers are. */

@@ -1,7 +1,7 @@
 import { apiError } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/index.ts'
 import { mentionedTwice } from '../readings.ts'
-import type { UserRow } from '../store/index.ts'
+import { type Rows, type UserRow, whenRead } from '../store/index.ts'
 import { type PolicyRow, policyTable } from './policies/store.ts'
 import { listPrivateKeys, type PrivateKeyFacts } from './private-keys/store.ts'
 import { findSecrets, type SecretFacts } from './secrets/store.ts'
@@ -20,17 +20,16 @@ export function requireDistinct(field: string, values: readonly string[]): void 
 }
 
 /** Reads these users, or throws the API's text for the first that the organization does not have. */
-export async function requireUsers(context: HandlerContext, field: string, ids: readonly string[]): Promise<UserRow[]> {
+export function requireUsers(context: HandlerContext, field: string, ids: readonly string[]): Rows<UserRow[]> {
   requireDistinct(field, ids)
   const { tx, organizationId } = context
   const missing = (id: string) => apiError('userNotFound', id, organizationId)
-  return inOrder(ids, await listUsers(tx, organizationId, ids), missing)
+  return whenRead(listUsers(tx, organizationId, ids), (users) => inOrder(ids, users, missing))
 }
 
 /** Reads one user, or throws the API's text. */
-export async function requireUser(context: HandlerContext, id: string): Promise<UserRow> {
-  const [user] = await requireUsers(context, 'userId', [id])
-  return user!
+export function requireUser(context: HandlerContext, id: string): Rows<UserRow> {
+  return whenRead(requireUsers(context, 'userId', [id]), ([user]) => user!)
 }
 
 /** Reads these user tags, or throws for the first that is not there; a tag of private keys is not. */

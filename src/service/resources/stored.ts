@@ -2,9 +2,9 @@
  * How much an organization's lists may hold. Most are answered whole: there is no paging for them on the wire, so that what
  * one answer has room for is bounded where it is stored.
  */
-import { type ActivityFamily, apiError, findActivity, STORED_BYTES } from '../../protocol/index.ts'
-import { type Handler, textOfIntent } from '../engine/index.ts'
-import type { StoredList } from '../store/index.ts'
+import { type ActivityFamily, apiError, findActivity, type JsonObject, STORED_BYTES } from '../../protocol/index.ts'
+import { type Handler, type HandlerContext, textOfIntent } from '../engine/index.ts'
+import { type Rows, type StoredList, whenRead } from '../store/index.ts'
 
 /** The lists that the activities of a family may add texts to. */
 export type GrownLists = { readonly [Family in ActivityFamily]?: readonly StoredList[] }
@@ -21,15 +21,20 @@ export function boundLists<Rows extends Readonly<Record<string, object>>>(rows: 
 function bound(handler: Handler, lists: readonly StoredList[]): Handler {
   return {
     ...handler,
-    async validate(context, intent) {
-      await handler.validate?.(context, intent)
-      const added = Buffer.byteLength(textOfIntent(intent))
-      for (const { table, countBytes } of lists) {
-        const most = STORED_BYTES[table === 'smart_contract_interfaces' ? 'interfaces' : 'list']
-        const present = await countBytes(context.tx, context.organizationId)
-        if (present + added > most)
-          throw apiError('maxReached', 'organization', `bytes of ${table.replaceAll('_', ' ')}`, most)
-      }
+    validate(context, intent) {
+      return whenRead(handler.validate?.(context, intent), () => checkRoom(context, intent, lists))
     },
   }
+}
+
+/** Throws the refusal of what the first of these lists has no room for. */
+function checkRoom(context: HandlerContext, intent: JsonObject, [first, ...others]: readonly StoredList[]): Rows<void> {
+  if (first === undefined) return
+  const { table } = first
+  return whenRead(first.countBytes(context.tx, context.organizationId), (present) => {
+    const most = STORED_BYTES[table === 'smart_contract_interfaces' ? 'interfaces' : 'list']
+    if (present + Buffer.byteLength(textOfIntent(intent)) > most)
+      throw apiError('maxReached', 'organization', `bytes of ${table.replaceAll('_', ' ')}`, most)
+    return checkRoom(context, intent, others)
+  })
 }

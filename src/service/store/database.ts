@@ -48,6 +48,12 @@ export interface Round {
 /** A checkpoint stops everything for some syncs: one in 16 MB of log instead of SQLite's one in 4. */
 const CHECKPOINT_PAGES = 4_000
 
+/**
+ * Fingerprints have no order: each submit reads and writes another page of their index, which has some hundred MB where there are a
+ * million activities. What of it is read again and again stays in memory.
+ */
+const CACHE_KIB = 65_536
+
 /** Keeps a round short enough that its first request does not wait for hundreds of others. */
 const MAX_ROUND = 128
 
@@ -62,7 +68,7 @@ export function openDatabase(
     // What undoes a part of a transaction need not outlive the process: in memory, no statement opens a file for it.
     writable.exec(
       `pragma synchronous = full; pragma journal_mode = wal; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES};
-      pragma temp_store = memory`,
+      pragma temp_store = memory; pragma cache_size = -${CACHE_KIB}`,
     )
     migrate(writable, options.now)
   } catch (error) {

@@ -10,7 +10,10 @@ export function remember<Values extends { readonly [Name in keyof Values]: Value
   return prepare(build, { isRemembered: true })
 }
 
-/** The rows, at once from a database in this process: a promise of what is there already makes every caller wait three turns. */
+/**
+ * The rows, at once from a database in this process: a promise of what is there already makes every caller wait three turns. So
+ * does `await` of what is no promise, which is why each submit asks before: `rows instanceof Promise ? await rows : rows`.
+ */
 export type Rows<Of> = Of | Promise<Of>
 
 /** What is made of rows, at once where they are there. */
@@ -25,11 +28,12 @@ export function first<Row>(rows: readonly Row[]): Row | undefined {
 
 /** Stands for a value while a query is compiled. */
 class Placeholder {
-  readonly name: string
+  /** The place of the member among the values. */
+  readonly at: number
   readonly index: number | undefined
 
-  constructor(name: string, index?: number) {
-    this.name = name
+  constructor(at: number, index?: number) {
+    this.at = at
     this.index = index
   }
 }
@@ -58,11 +62,17 @@ export function prepare<Values extends { readonly [Name in keyof Values]: Value 
       shapes = { last: undefined, all: new Map() }
       databases.set(adapter, shapes)
     }
-    const shape = shapes.last !== undefined && fits(shapes.last, values) ? shapes.last : findShape(shapes, values)
-    shapes.last = shape
+    let given: Value[] = []
+    let shape = shapes.last
+    if (shape === undefined || !fits(shape, values, given)) {
+      shape = findShape(shapes, values)
+      shapes.last = shape
+      given = Object.values<Value>(values)
+    }
     shape.query ??= compile(build(tx, placeholdersFor(values)))
     const { compiled, sources } = shape.query
-    const parameters = sources.map((source) => valueFor(source, values))
+    const parameters = new Array<unknown>(sources.length)
+    for (let at = 0; at < sources.length; at++) parameters[at] = valueFor(sources[at]!, given)
     return adapter instanceof DirectAdapter
       ? (adapter.connection.run(compiled, parameters, options.isRemembered === true) as Row[])
       : run(tx, compiled, parameters)
@@ -86,11 +96,13 @@ interface Shapes<Row> {
 /** Where a parameter comes from: a member of the values, an entry of a list, or the query itself. */
 type Source = Placeholder | { readonly constant: unknown }
 
-function fits({ names, lengths }: Shape<unknown>, values: { readonly [name: string]: Value }): boolean {
+/** Whether values have a shape; `given` gets them in their order, since reading a member by its name costs most of it. */
+function fits({ names, lengths }: Shape<unknown>, values: { readonly [name: string]: Value }, given: Value[]): boolean {
   let at = 0
   for (const name in values) {
-    const value = values[name]
+    const value = values[name]!
     if (name !== names[at] || (Array.isArray(value) ? value.length : -1) !== lengths[at]) return false
+    given[at] = value
     at++
   }
   return at === names.length
@@ -117,15 +129,15 @@ function compile<Row>(query: Compilable<Row>) {
 }
 
 function placeholdersFor<Values extends object>(values: Values): Values {
-  const entries = Object.entries(values).map(([name, value]) => [
+  const entries = Object.entries(values).map(([name, value], at) => [
     name,
-    Array.isArray(value) ? value.map((_, index) => new Placeholder(name, index)) : new Placeholder(name),
+    Array.isArray(value) ? value.map((_, index) => new Placeholder(at, index)) : new Placeholder(at),
   ])
   return Object.fromEntries(entries) as Values // a placeholder in the place of each value
 }
 
-function valueFor(source: Source, values: object): unknown {
+function valueFor(source: Source, given: readonly Value[]): unknown {
   if (!(source instanceof Placeholder)) return source.constant
-  const value = (values as Readonly<Record<string, unknown>>)[source.name]
+  const value = given[source.at]
   return source.index === undefined ? value : (value as readonly unknown[])[source.index]
 }

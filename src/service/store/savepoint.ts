@@ -15,7 +15,7 @@ const SAVEPOINT = {
  * Runs `work` so that it leaves nothing behind when it throws, while the transaction around it goes on. Savepoints of
  * one name nest, in SQLite and in PostgreSQL alike.
  */
-export async function withSavepoint<T>(tx: Transaction, work: () => Rows<T>): Promise<T> {
+export function withSavepoint<T>(tx: Transaction, work: () => Rows<T>): Promise<T> {
   const { adapter } = tx.getExecutor()
   return adapter instanceof DirectAdapter ? inPart(adapter, work) : inSavepoint(tx, work)
 }
@@ -24,7 +24,8 @@ async function inPart<T>({ connection: { parts } }: DirectAdapter, work: () => R
   let value: T
   parts.begin()
   try {
-    value = await work()
+    const working = work()
+    value = working instanceof Promise ? await working : working
   } catch (error) {
     // After a fault of the machine the transaction may be gone, and its savepoints with it.
     if (!(error instanceof StoreUnavailable)) parts.undo()

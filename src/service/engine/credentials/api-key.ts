@@ -2,7 +2,13 @@ import { apiKeyFacts, expiresAt, isExpired } from '../../../authority/index.ts'
 import { apiError } from '../../../protocol/index.ts'
 import { type Stamp, verifyStampInPool } from '../../../stamp/index.ts'
 import { findInvitationByKey, type OpenInvitation } from '../../resources/invitations/store.ts'
-import { type ApiKeyRow, findApiKeyByPublicKey, findApiKeysBelow, StoreUnavailable } from '../../store/index.ts'
+import {
+  type ApiKeyRow,
+  findApiKeyByPublicKey,
+  findApiKeysBelow,
+  StoreUnavailable,
+  whenRead,
+} from '../../store/index.ts'
 import { type JobInput, JobNotDone, type WorkPool } from '../../work/index.ts'
 import type { CredentialSort, ProvedCredential } from './credential-sort.ts'
 import { findInTree } from './find-in-tree.ts'
@@ -16,28 +22,33 @@ export const apiKeySort: CredentialSort<'api-key'> = {
       : await verifyStampInPool(stamp, body)
     if (!isVerified) throw apiError('apiKeyNotVerified')
   },
-  async find(tx, { stamp }, target, now) {
-    const key = await findInTree(target, {
+  find(tx, { stamp }, target, now) {
+    const found = findInTree(target, {
       inside: (id) => findApiKeyByPublicKey(tx, id, stamp.publicKey),
       below: (id) => findApiKeysBelow(tx, id, stamp.publicKey),
       conflict: () => apiError('publicKeyConflict'),
     })
-    if (!key) {
-      const invitation = await findInvitationByKey(tx, target.id, stamp.publicKey)
-      if (!invitation) throw apiError('publicKeyNotFound', target.id, stamp.publicKey)
-      return proveInvited(invitation, stamp, now)
-    }
-    if (isExpired({ expiresAt: expiresAt(key.created_at, key.expiration_seconds) }, now))
-      throw apiError('expiredApiKey', key.public_key, key.organization_id)
-    if (!fitsScheme(key, stamp)) throw apiError('apiKeyNotVerified')
-    const { id, user_id: userId, credential_type: type, public_key: publicKey } = key
-    return {
-      userId,
-      homeId: key.organization_id,
-      facts: apiKeyFacts({ id, userId, type, publicKey, sessionProfileId: key.session_profile_id }),
-      signed: { public_key: stamp.publicKey, signature: stamp.signature, scheme: stamp.scheme },
-    }
+    return whenRead(found, (key) => {
+      if (key) return prove(key, stamp, now)
+      return whenRead(findInvitationByKey(tx, target.id, stamp.publicKey), (invitation) => {
+        if (!invitation) throw apiError('publicKeyNotFound', target.id, stamp.publicKey)
+        return proveInvited(invitation, stamp, now)
+      })
+    })
   },
+}
+
+function prove(key: ApiKeyRow, stamp: Stamp, now: number): ProvedCredential {
+  if (isExpired({ expiresAt: expiresAt(key.created_at, key.expiration_seconds) }, now))
+    throw apiError('expiredApiKey', key.public_key, key.organization_id)
+  if (!fitsScheme(key, stamp)) throw apiError('apiKeyNotVerified')
+  const { id, user_id: userId, credential_type: type, public_key: publicKey } = key
+  return {
+    userId,
+    homeId: key.organization_id,
+    facts: apiKeyFacts({ id, userId, type, publicKey, sessionProfileId: key.session_profile_id }),
+    signed: { public_key: stamp.publicKey, signature: stamp.signature, scheme: stamp.scheme },
+  }
 }
 
 /** The mailed key of an invitation speaks for the user that its receiver is about to become. */

@@ -1,7 +1,7 @@
 import type { CredentialFacts } from '../../../policy/index.ts'
 import type { Headers, StampKind, Stamps } from '../../../stamp/index.ts'
 import type { OidcIdentity, OidcVerifier } from '../../oidc/index.ts'
-import type { Database, OrganizationPlace, Transaction, VoteRow } from '../../store/index.ts'
+import type { Database, OrganizationPlace, Rows, Transaction, VoteRow } from '../../store/index.ts'
 import type { WorkPool } from '../../work/index.ts'
 
 /** A request's headers and bytes, and the address that they came from. */
@@ -38,7 +38,7 @@ export interface CredentialSort<Kind extends StampKind> {
     proof: { readonly stamp: Stamps[Kind]; readonly body: Uint8Array; readonly evidence?: Evidence | undefined },
     target: OrganizationPlace,
     now: number,
-  ) => Promise<ProvedCredential>
+  ) => Rows<ProvedCredential>
 }
 
 /** A credential that has proved itself in this request. */

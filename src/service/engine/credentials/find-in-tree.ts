@@ -1,22 +1,24 @@
 import type { ApiError } from '../../../protocol/index.ts'
-import type { OrganizationPlace, Rows } from '../../store/index.ts'
+import { type OrganizationPlace, type Rows, whenRead } from '../../store/index.ts'
 
 /**
  * Finds a credential in the organization itself, then in its parent or its sub-organizations. The organization's own comes
  * first; of those below it only a single one can be meant (docs/protocol/stamps.md#from-stamp-to-caller).
  */
-export async function findInTree<Row>(
+export function findInTree<Row>(
   target: OrganizationPlace,
   find: {
     readonly inside: (organizationId: string) => Rows<Row | undefined>
     readonly below: (parentId: string) => Rows<readonly Row[]>
     readonly conflict: () => ApiError
   },
-): Promise<Row | undefined> {
-  const own = await find.inside(target.id)
-  if (own) return own
-  if (target.parentId !== undefined) return find.inside(target.parentId)
-  const below = await find.below(target.id)
-  if (below.length > 1) throw find.conflict()
-  return below[0]
+): Rows<Row | undefined> {
+  return whenRead(find.inside(target.id), (own) => {
+    if (own) return own
+    if (target.parentId !== undefined) return find.inside(target.parentId)
+    return whenRead(find.below(target.id), (below) => {
+      if (below.length > 1) throw find.conflict()
+      return below[0]
+    })
+  })
 }

@@ -1,7 +1,7 @@
 import type { Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { userInQuorum } from '../../readings.ts'
-import { readRootQuorum } from '../../store/index.ts'
+import { type Rows, readRootQuorum, whenRead } from '../../store/index.ts'
 import { consumeVerificationToken, verifyVerificationToken } from '../../verification/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { requireUser, requireUsers, requireUserTags } from '../require.ts'
@@ -42,10 +42,8 @@ const updateUser: TypedHandler<Wire.UpdateUserIntent, UserIdResult> = {
 }
 
 const updateUserName: TypedHandler<Wire.UpdateUserNameIntent, UserIdResult> = {
-  async validate(context, { userId }) {
-    await requireUser(context, userId)
-  },
-  execute: async (context, { userId, userName }) => change(context, userId, { name: userName }),
+  validate: (context, { userId }) => whenRead(requireUser(context, userId), () => undefined),
+  execute: (context, { userId, userName }) => change(context, userId, { name: userName }),
 }
 
 const updateUserEmail: TypedHandler<Wire.UpdateUserEmailIntent, UserIdResult> = {
@@ -115,7 +113,7 @@ async function useProof(context: HandlerContext, userId: string, change: Contact
   await keepVerifiedContact(context, userId, claims)
 }
 
-async function change(context: HandlerContext, userId: string, fields: UserChange): Promise<UserIdResult> {
-  await updateUserRow(context.tx, context.organizationId, userId, { ...fields, now: context.now })
-  return { userId }
+function change(context: HandlerContext, userId: string, fields: UserChange): Rows<UserIdResult> {
+  const updating = updateUserRow(context.tx, context.organizationId, userId, { ...fields, now: context.now })
+  return whenRead(updating, () => ({ userId }))
 }

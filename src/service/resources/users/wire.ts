@@ -1,5 +1,5 @@
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
-import type { Transaction, UserRow } from '../../store/index.ts'
+import { first, type Rows, type Transaction, type UserRow, whenRead } from '../../store/index.ts'
 import { listApiKeys } from '../api-keys/store.ts'
 import { toWireApiKey } from '../api-keys/wire.ts'
 import { listAuthenticators } from '../authenticators/store.ts'
@@ -12,28 +12,44 @@ import { listTagMembers } from '../tags/store.ts'
 import { listUsers } from './store.ts'
 
 /** Reads one user as the API writes it, or gives nothing for an id that the organization does not have. */
-export async function toWireUser(
-  tx: Transaction,
-  organizationId: string,
-  userId: string,
-): Promise<Wire.User | undefined> {
-  const [user] = await toWireUsers(tx, organizationId, await listUsers(tx, organizationId, [userId]))
-  return user
+export function toWireUser(tx: Transaction, organizationId: string, userId: string): Rows<Wire.User | undefined> {
+  return whenRead(listUsers(tx, organizationId, [userId]), (users) =>
+    whenRead(toWireUsers(tx, organizationId, users), first),
+  )
 }
 
 /** Writes users of one organization, in the order given, with six reads however many they are. */
-export async function toWireUsers(
-  tx: Transaction,
-  organizationId: string,
-  users: readonly UserRow[],
-): Promise<Wire.User[]> {
+export function toWireUsers(tx: Transaction, organizationId: string, users: readonly UserRow[]): Rows<Wire.User[]> {
   const userIds = users.map(({ id }) => id)
-  const keysOf = byUser(users, await listApiKeys(tx, organizationId, userIds), (key) => key.user_id)
-  const passkeysOf = byUser(users, await listAuthenticators(tx, organizationId, userIds), (row) => row.user_id)
-  const providersOf = byUser(users, await listOauthProviders(tx, organizationId, userIds), (row) => row.user_id)
-  const mfaPoliciesOf = byUser(users, await listMfaPolicies(tx, organizationId, userIds), (row) => row.user_id)
-  const memberships = await listTagMembers(tx, organizationId, { memberIds: userIds })
-  const tagsOf = byUser(users, memberships, (tag) => tag.memberId)
+  return whenRead(listApiKeys(tx, organizationId, userIds), (apiKeys) =>
+    whenRead(listAuthenticators(tx, organizationId, userIds), (authenticators) =>
+      whenRead(listOauthProviders(tx, organizationId, userIds), (oauthProviders) =>
+        whenRead(listMfaPolicies(tx, organizationId, userIds), (mfaPolicies) =>
+          whenRead(listTagMembers(tx, organizationId, { memberIds: userIds }), (tags) =>
+            writeUsers(users, { apiKeys, authenticators, oauthProviders, mfaPolicies, tags }),
+          ),
+        ),
+      ),
+    ),
+  )
+}
+
+/** What is told of users besides their rows, of all of them together. */
+interface OfUsers {
+  readonly apiKeys: Read<typeof listApiKeys>
+  readonly authenticators: Read<typeof listAuthenticators>
+  readonly oauthProviders: Read<typeof listOauthProviders>
+  readonly mfaPolicies: Read<typeof listMfaPolicies>
+  readonly tags: Read<typeof listTagMembers>
+}
+type Read<List extends (...of: never[]) => unknown> = Awaited<ReturnType<List>>
+
+function writeUsers(users: readonly UserRow[], of: OfUsers): Wire.User[] {
+  const keysOf = byUser(users, of.apiKeys, (key) => key.user_id)
+  const passkeysOf = byUser(users, of.authenticators, (row) => row.user_id)
+  const providersOf = byUser(users, of.oauthProviders, (row) => row.user_id)
+  const mfaPoliciesOf = byUser(users, of.mfaPolicies, (row) => row.user_id)
+  const tagsOf = byUser(users, of.tags, (tag) => tag.memberId)
   return users.map((user) => ({
     userId: user.id,
     userName: user.name,
