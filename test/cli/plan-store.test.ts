@@ -1,13 +1,39 @@
 /** Two machines with a data folder each, one Temporal server and one PostgreSQL: what one plans, the worker of the other carries out. */
-import { copyFileSync, mkdirSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { createPlaces, isThere } from '../activities/store-places.ts'
-import { quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
+import { keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { onlyTags, scene } from './scene.ts'
 
 const places = createPlaces()
 afterAll(() => places.close())
+
+describe.runIf(isThere('PostgreSQL'))('push', () => {
+  test('a pipeline with no data folder pushes into the shared plan store without its key, and a watch takes it from there', async () => {
+    const { folder, env, stopWorker, startWorker } = await scene()
+    const url = (await (await places.postgres()).create()).reveal()
+    await stopWorker()
+    expect((await quorate(['plan-store', 'use', url], { env, cwd: folder })).exit).toBe(0)
+    await startWorker()
+    writeFiles(folder, { 'defs/acme.yaml': onlyTags(['one']) })
+    const ci = generateP256KeyPair()
+    const pipeline = {
+      ...env,
+      QUORATE_PLAN_STORE: url,
+      QUORATE_DATA_DIR: join(testFolder(), 'data'),
+      QUORATE_API_KEY_FILE: keyFile(folder, 'ci', ci.privateKey),
+    }
+    const pushed = await quorate(['push', 'defs'], { env: pipeline, cwd: folder })
+    expect([pushed.exit, pushed.stdout]).toEqual([0, expect.stringContaining(ci.publicKey)])
+    expect(existsSync(pipeline.QUORATE_DATA_DIR)).toBe(false)
+
+    const added = await quorate(['watch', 'add', '--from', 'push', '--signer', ci.publicKey, '--json'], { env })
+    expect([added.exit, JSON.parse(added.stdout).watch.source]).toEqual([0, { kind: 'push', keys: [ci.publicKey] }])
+    expect((await quorate(['watch', 'remove'], { env })).exit).toBe(0)
+  })
+})
 
 describe.runIf(isThere('PostgreSQL'))('plan-store use', () => {
   test('moves what a data folder has; then another machine plans and the worker of the first carries it out', async () => {
