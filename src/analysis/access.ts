@@ -6,7 +6,7 @@
  */
 import type { Access, AccessChange } from '../plan/index.ts'
 import { authorize, type Coalitions, mayVote, type Voter, writeOut } from '../policy/index.ts'
-import { organizationOf } from '../resources/index.ts'
+import { organizationOf, type Resource } from '../resources/index.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import {
   type AnswerLine,
@@ -35,6 +35,16 @@ import { sameCoalitions } from './same-coalitions.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 const TOO_MANY = 'there are too many sets of people to try them all'
+
+/** The differences in power between two organizations, told apart by their ids. */
+export function accessBetween(
+  before: readonly Resource[],
+  after: readonly Resource[],
+  { nowMs }: { readonly nowMs: number },
+): readonly AccessChange[] {
+  const namesById = new Map([...before, ...after].map(({ id, address }) => [id!, address]))
+  return accessChanges({ things: before }, { things: after }, { nowMs, namesById })
+}
 
 /** One state, and the answers about it. */
 interface Side {

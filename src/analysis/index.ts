@@ -3,6 +3,8 @@
  * each activity: completes, waits for whom, denied why. Decides with the same policy engine as the service, over a state
  * that it carries forward batch by batch; pure, and reads nothing live.
  */
+export { accessBetween } from './access.ts'
+export { thingsAt } from './at.ts'
 export {
   type BacktestRow,
   backtest,

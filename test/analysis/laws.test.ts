@@ -1,7 +1,7 @@
 /** Laws of the answers to who can do what: what changes nothing of an organization changes no answer, and more of some things only ever changes it one way. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { comparePolicies, type PolicySet, type PowerRow, powersOf } from '../../src/analysis/index.ts'
+import { accessBetween, comparePolicies, type PolicySet, type PowerRow, powersOf } from '../../src/analysis/index.ts'
 import { createPolicyCompiler, policiesOf } from '../../src/analysis/policies.ts'
 import { startState } from '../../src/analysis/state.ts'
 import { organizationOf, type Resource } from '../../src/resources/index.ts'
@@ -41,6 +41,17 @@ function setOf(resources: readonly Resource[]): PolicySet {
   return { policies, organization: organizationOf(resources), wallets }
 }
 
+/** With members in one order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([name, member]) => [name, sorted(member)] as const)
+      .sort(([x], [y]) => (x < y ? -1 : 1)),
+  )
+}
+
 describe('laws of who can', () => {
   law('the same organization has the same answer, to the byte', (shape) => {
     expect(JSON.stringify(rowsOf(organizationIn(shape)))).toBe(JSON.stringify(rowsOf(organizationIn(shape))))
@@ -55,6 +66,23 @@ describe('laws of who can', () => {
     const resources = organizationIn(shape)
     const renamed = resources.map((one) => (one.kind === 'policy' ? { ...one, name: `z ${one.name}` } : one))
     expect(plain(rowsOf(renamed), (name) => name)).toEqual(plain(rowsOf(resources), (name) => `z ${name}`))
+  })
+
+  test('what changes from one organization to another mirrors what changes back', () => {
+    let differing = 0
+    fc.assert(
+      fc.property(shapes, shapes, (one, other) => {
+        const [a, b] = [organizationIn(one), organizationIn(other)]
+        const [there, back] = [accessBetween(a, b, { nowMs: NOW }), accessBetween(b, a, { nowMs: NOW })]
+        const mirrored = back.map(({ before, after, ...row }) => ({ ...row, before: after, after: before }))
+        const texts = (changes: readonly object[]) => changes.map((change) => JSON.stringify(sorted(change))).sort()
+        expect(texts(there)).toEqual(texts(mirrored))
+        expect(accessBetween(a, a, { nowMs: NOW })).toEqual([])
+        differing += Number(there.length > 0)
+      }),
+      { numRuns: runs(60) },
+    )
+    expect(differing).toBeGreaterThan(runs(60) / 2)
   })
 
   law('a policy twice is as once', (shape) => {
