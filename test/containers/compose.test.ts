@@ -124,6 +124,11 @@ features: { EMAIL_AUTH: true }
 
     const asBob = ['--key-file', '/definitions/bob.key']
     const listed = stage.quorate(folders, 'activities', '--waiting', '--json', ...asBob)
+    expect([listed.exit, listed.stdout, listed.stderr]).toEqual([
+      0,
+      expect.stringContaining('"activities"'),
+      expect.any(String),
+    ])
     const [{ code }] = JSON.parse(listed.stdout).activities
     const vote = stage.quorate(folders, 'approve', code, '--yes', ...asBob)
     expect([vote.exit, vote.stdout]).toEqual([0, expect.stringContaining('COMPLETED')])

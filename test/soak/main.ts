@@ -178,7 +178,10 @@ async function explainQuorums(kills: number): Promise<void> {
 }
 
 async function testOnPostgres(times: number): Promise<void> {
-  for (let time = 0; time < times; time++) runTests(['test/service'], { QUORATE_TEST_STORE: 'postgres' })
+  const store = { QUORATE_TEST_STORE: 'postgres' }
+  for (let time = 0; time < times; time++) runTests(['test/service'], store)
+  // As many rounds as on SQLite in every run.
+  runTests(['test/service/reliability/one-execution.test.ts'], { ...store, QUORATE_TIMES: '5' })
 }
 
 async function runContainers(times: number): Promise<void> {

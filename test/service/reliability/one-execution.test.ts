@@ -11,7 +11,7 @@ import { complete } from '../handlers/steps.ts'
 import { startTestService, type TestBody, type TestService } from '../harness.ts'
 import { rowsOf } from '../rows.ts'
 
-/** On PostgreSQL each request of a round waits for the others' locks, a server's answer at a time: `QUORATE_TIMES=5` is as many. */
+/** On PostgreSQL each request of a round waits for the others' locks, a server's answer at a time: as many are in the soak. */
 const ROUNDS = isOnPostgres ? runs(100) : 500
 const CONNECTIONS = 32
 const RESTART_EVERY = ROUNDS / 10
@@ -42,60 +42,67 @@ function post(agent: Agent, { path, text }: TestBody, stamp: string): Promise<{ 
 }
 
 describe('one execution', () => {
-  test(`one execution: ${CONNECTIONS} connections send one body at once, ${ROUNDS} times, with restarts between`, async () => {
-    const wallet = { walletName: 'w', accounts: [] }
-    const { walletId } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_WALLET', wallet)
-    const { privateKey } = service.root
-    const stamper = createApiKeyStamper({ privateKey: new Secret(privateKey) })
-    const account = {
-      curve: 'CURVE_SECP256K1',
-      pathFormat: 'PATH_FORMAT_BIP32',
-      addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
-    }
-    const figures = { rounds: 0, sent: 0, restarts: 0, several: 0, notCompleted: 0 }
-    let agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-    const ids = new Set<string>()
-    for (let round = 0; round < ROUNDS; round++) {
-      if (round > 0 && round % RESTART_EVERY === 0) {
-        agent.destroy()
-        await service.restart()
-        agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-        figures.restarts++
+  test(
+    `one execution: ${CONNECTIONS} connections send one body at once, ${ROUNDS} times, with restarts between`,
+    async () => {
+      const wallet = { walletName: 'w', accounts: [] }
+      const { walletId } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_WALLET', wallet)
+      const { privateKey } = service.root
+      const stamper = createApiKeyStamper({ privateKey: new Secret(privateKey) })
+      const account = {
+        curve: 'CURVE_SECP256K1',
+        pathFormat: 'PATH_FORMAT_BIP32',
+        addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
       }
-      const path = `m/44'/60'/0'/0/${round}`
-      const body = service.body('ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS', { walletId, accounts: [{ ...account, path }] })
-      const { value } = await stamper.stamp(encodeUtf8(body.text))
-      const answers = await Promise.all(Array.from({ length: CONNECTIONS }, () => post(agent, body, value)))
-      const seen = answers.map((answer) => answer.body['activity'] as { id: string; status: string })
-      figures.rounds++
-      figures.sent += answers.length
-      figures.notCompleted += seen.filter((activity) => activity?.status !== 'ACTIVITY_STATUS_COMPLETED').length
-      const [first] = seen
-      if (seen.some(({ id }) => id !== first!.id)) figures.several++
-      ids.add(first!.id)
-    }
-    agent.destroy()
-    const count = async (sql: string) => Number(Object.values((await rowsOf(service.dataDir, sql))[0]!)[0])
-    const rows = await count("select count(*) from activities where type = 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS'")
-    const accounts = await count('select count(*) from wallet_accounts')
-    const votes = await count(
-      "select count(*) from votes where activity_id in (select id from activities where type = 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS')",
-    )
-    console.log(
-      `rounds=${figures.rounds} sent=${figures.sent} restarts=${figures.restarts} activities=${rows} side effects=${accounts}`,
-    )
-    expect(figures).toEqual({
-      rounds: ROUNDS,
-      sent: ROUNDS * CONNECTIONS,
-      restarts: ROUNDS / RESTART_EVERY - 1,
-      several: 0,
-      notCompleted: 0,
-    })
-    expect({ ids: ids.size, rows, accounts, votes }).toEqual({
-      ids: ROUNDS,
-      rows: ROUNDS,
-      accounts: ROUNDS,
-      votes: ROUNDS,
-    })
-  }, 240_000)
+      const figures = { rounds: 0, sent: 0, restarts: 0, several: 0, notCompleted: 0 }
+      let agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+      const ids = new Set<string>()
+      for (let round = 0; round < ROUNDS; round++) {
+        if (round > 0 && round % RESTART_EVERY === 0) {
+          agent.destroy()
+          await service.restart()
+          agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+          figures.restarts++
+        }
+        const path = `m/44'/60'/0'/0/${round}`
+        const body = service.body('ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS', {
+          walletId,
+          accounts: [{ ...account, path }],
+        })
+        const { value } = await stamper.stamp(encodeUtf8(body.text))
+        const answers = await Promise.all(Array.from({ length: CONNECTIONS }, () => post(agent, body, value)))
+        const seen = answers.map((answer) => answer.body['activity'] as { id: string; status: string })
+        figures.rounds++
+        figures.sent += answers.length
+        figures.notCompleted += seen.filter((activity) => activity?.status !== 'ACTIVITY_STATUS_COMPLETED').length
+        const [first] = seen
+        if (seen.some(({ id }) => id !== first!.id)) figures.several++
+        ids.add(first!.id)
+      }
+      agent.destroy()
+      const count = async (sql: string) => Number(Object.values((await rowsOf(service.dataDir, sql))[0]!)[0])
+      const rows = await count("select count(*) from activities where type = 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS'")
+      const accounts = await count('select count(*) from wallet_accounts')
+      const votes = await count(
+        "select count(*) from votes where activity_id in (select id from activities where type = 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS')",
+      )
+      console.log(
+        `rounds=${figures.rounds} sent=${figures.sent} restarts=${figures.restarts} activities=${rows} side effects=${accounts}`,
+      )
+      expect(figures).toEqual({
+        rounds: ROUNDS,
+        sent: ROUNDS * CONNECTIONS,
+        restarts: ROUNDS / RESTART_EVERY - 1,
+        several: 0,
+        notCompleted: 0,
+      })
+      expect({ ids: ids.size, rows, accounts, votes }).toEqual({
+        ids: ROUNDS,
+        rows: ROUNDS,
+        accounts: ROUNDS,
+        votes: ROUNDS,
+      })
+    },
+    ROUNDS * 1_200,
+  )
 })
