@@ -42,12 +42,19 @@ export interface SearchInput {
   readonly instants: Instants
   /** Whether the same people decide on both sides, so that the same rules have the same answer. */
   readonly arePeopleAlike: boolean
+  /** @default no bound but that of one kind of request */
+  readonly budget?: ChoiceBudget
   /** Called for each choice of values with the rules that take part, and whether such a request is known to exist. */
   readonly onDecided: (context: PolicyContext, taking: readonly ComparedRule[], exists: boolean) => void
   /** Called where something stays unknown because of these rules. */
   readonly onUnknown: (rules: readonly ComparedRule[]) => void
   /** Whether there is nothing more to find. */
   readonly isDone: () => boolean
+}
+
+/** How many more choices of values may be followed, over all searches that share it. */
+export interface ChoiceBudget {
+  left: number
 }
 
 /** So many choices of values are followed for one kind of request. */
@@ -96,8 +103,13 @@ class Search {
     if (this.#input.arePeopleAlike && isOpen[0] === isOpen[1] && ![...taking, ...open].some(differs)) return
     open = open.filter(({ on }) => on.some((isOn, side) => isOn && isOpen[side]))
     if (open.length === 0) onDecided(this.#whole(), taking, this.#supposed === 0)
-    else if (++this.#choices > MOST_CHOICES) onUnknown(open)
+    else if (++this.#choices > MOST_CHOICES || !this.#spend()) onUnknown(open)
     else this.#choose(taking, open, open.find(differs) ?? open[0]!)
+  }
+
+  #spend(): boolean {
+    const { budget } = this.#input
+    return budget === undefined || budget.left-- > 0
   }
 
   /** Goes on with each value of the first part that a rule needs. */

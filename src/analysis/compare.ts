@@ -10,21 +10,29 @@ import {
   type CompiledPolicy,
   compilePolicy,
   conditionHolds,
-  createCompiler,
   type Expression,
   type PolicyContext,
   type PolicyText,
   print,
+  type Voter,
 } from '../policy/index.ts'
-import { type ComparedRule, type JudgedClause, type JudgedTree, NOW, searchRequest } from './compare-search.ts'
+import {
+  type ChoiceBudget,
+  type ComparedRule,
+  type JudgedClause,
+  type JudgedTree,
+  NOW,
+  searchRequest,
+} from './compare-search.ts'
 import { type Instants, instantsOf, timeReader } from './instants.ts'
-import { createAnswers } from './power-lines.ts'
+import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
+import { type Answers, createAnswers } from './power-lines.ts'
 import { EVERY_REQUEST, POWER_NAMES, POWERS, type PowerName, type PowerRequest, requestsOf } from './power-table.ts'
-import { readRule } from './questions.ts'
+import { type PolicyRule, readRule } from './questions.ts'
 import { nothingCompared, readClause } from './request-parts.ts'
 import type { KnownWallet } from './request-values.ts'
 import { sameCoalitions, without } from './same-coalitions.ts'
-import { type Play, playOf } from './witness.ts'
+import { type Play, playOf, type Stage } from './witness.ts'
 
 /** Policies, and the people and wallets that they speak of. */
 export interface PolicySet {
@@ -47,27 +55,42 @@ export interface ComparedPower {
   readonly unknown: readonly string[]
 }
 
+type Powers = readonly (PowerName | 'other')[]
+const ALL_POWERS: Powers = [...POWER_NAMES, 'other']
+
 /** Compares two sets at a moment in milliseconds since the epoch, power by power. */
 export function comparePolicies(
   first: PolicySet,
   second: PolicySet,
-  {
-    nowMs,
-    powers = [...POWER_NAMES, 'other'],
-  }: { readonly nowMs: number; readonly powers?: readonly (PowerName | 'other')[] },
+  { nowMs, powers = ALL_POWERS }: { readonly nowMs: number; readonly powers?: Powers },
 ): readonly ComparedPower[] {
-  const sides = [sideOf(first, nowMs), sideOf(second, nowMs)] as const
-  const rules = readRules([first.policies, second.policies])
-  const { wallets } = first
-  const others = second.wallets.filter(({ id, label }) => !wallets.some((one) => one.id === id && one.label === label))
-  const search = {
-    rules,
-    wallets: [...wallets, ...others],
-    instants: instantsOf([...first.policies, ...second.policies], BigInt(nowMs) * 1_000_000n),
-    arePeopleAlike: sides[0].key === sides[1].key,
+  const input = createComparison(nowMs)(first, second)
+  return powers.map((power) => compareOne(power, input))
+}
+
+/** One request in which two sets differ, the first that is found; `unknown` where there may be one. Follows no more choices of values than the budget has left. */
+export type DifferenceFinder = (
+  first: PolicySet,
+  second: PolicySet,
+  budget: ChoiceBudget,
+) => Play | 'unknown' | undefined
+
+/** Makes a finder for many sets of much the same policies at one moment: each policy is read once. */
+export function createDifferenceFinder(nowMs: number): DifferenceFinder {
+  const compare = createComparison(nowMs)
+  return (first, second, budget) => {
+    const compared = compare(first, second)
+    const difference = createDifferences(compared.sides, budget)
+    const input = { ...compared, difference, budget, isOneEnough: true }
+    let isUnknown = false
+    for (const power of ALL_POWERS) {
+      const { wider, narrower, relation } = compareOne(power, input)
+      const found = wider ?? narrower
+      if (found) return found
+      isUnknown ||= relation === 'unknown'
+    }
+    return isUnknown ? 'unknown' : undefined
   }
-  const difference = createDifferences(sides)
-  return powers.map((power) => compareOne(power, { ...search, sides, difference }))
 }
 
 /** The relation of the whole, from those of its parts. */
@@ -78,16 +101,51 @@ export function relationOf(parts: readonly Pick<ComparedPower, 'relation'>[]): R
   return has('wider') ? 'wider' : has('narrower') ? 'narrower' : 'equal'
 }
 
-type Side = ReturnType<typeof sideOf>
-function sideOf({ policies, organization }: PolicySet, nowMs: number) {
-  const { rootQuorum } = organization
-  const voters = votersOf(organization, nowMs)
-  return {
-    answers: createAnswers(organization, nowMs, voters),
-    stage: { policies: policies.map(compilePolicy), voters, rootQuorum },
-    /** Equal for sides with the same people. */
-    key: JSON.stringify([voters, rootQuorum]),
+/** What comparisons at one moment share: what policies and people come to. */
+function createComparison(nowMs: number): (first: PolicySet, second: PolicySet) => CompareInput {
+  const compile = createPolicyCompiler()
+  const readRules = createRulesReader(compile)
+  const people = new Map<Organization, Pick<Side, 'answers' | 'key' | 'voters'>>()
+  const instants = new Map<string, Instants>()
+  const sideOf = ({ policies, organization }: PolicySet): Side => {
+    const known = people.get(organization) ?? readPeople(organization, nowMs)
+    people.set(organization, known)
+    const { rootQuorum } = organization
+    return { ...known, stage: { policies: policies.map(compile), voters: known.voters, rootQuorum } }
   }
+  return (first, second) => {
+    const sides = [sideOf(first), sideOf(second)] as const
+    const { wallets } = first
+    const others = second.wallets.filter(
+      ({ id, label }) => !wallets.some((one) => one.id === id && one.label === label),
+    )
+    const policies = [...first.policies, ...second.policies]
+    const times = JSON.stringify([...new Set(policies.map(({ time }) => time ?? ''))].sort())
+    const moments = instants.get(times) ?? instantsOf(policies, BigInt(nowMs) * 1_000_000n)
+    instants.set(times, moments)
+    return {
+      rules: readRules([first.policies, second.policies]),
+      wallets: [...wallets, ...others],
+      instants: moments,
+      arePeopleAlike: sides[0].key === sides[1].key,
+      sides,
+      difference: createDifferences(sides),
+    }
+  }
+}
+
+function readPeople(organization: Organization, nowMs: number): Pick<Side, 'answers' | 'key' | 'voters'> {
+  const voters = votersOf(organization, nowMs)
+  const key = JSON.stringify([voters, organization.rootQuorum])
+  return { answers: createAnswers(organization, nowMs, voters), key, voters }
+}
+
+interface Side {
+  readonly answers: Answers
+  readonly voters: readonly Voter[]
+  readonly stage: Stage
+  /** Equal for sides with the same people. */
+  readonly key: string
 }
 
 interface CompareInput {
@@ -97,9 +155,15 @@ interface CompareInput {
   readonly arePeopleAlike: boolean
   readonly sides: readonly [Side, Side]
   readonly difference: (taking: readonly ComparedRule[], isRootOnly: boolean) => Difference
+  readonly budget?: ChoiceBudget
+  /** Whether nothing more is looked for once one difference is found. */
+  readonly isOneEnough?: boolean
 }
 
-function compareOne(power: PowerName | 'other', { sides, difference, ...search }: CompareInput): ComparedPower {
+function compareOne(
+  power: PowerName | 'other',
+  { sides, difference, isOneEnough, ...search }: CompareInput,
+): ComparedPower {
   const found: { wider?: Play; narrower?: Play } = {}
   const unknown = new Set<string>()
   const onUnknown = (some: readonly ComparedRule[]) => {
@@ -108,6 +172,11 @@ function compareOne(power: PowerName | 'other', { sides, difference, ...search }
   const [first, second] = sides
   const onDecided =
     (isRootOnly: boolean) => (context: PolicyContext, taking: readonly ComparedRule[], exists: boolean) => {
+      const simple = isOneEnough && exists ? simplePlay(context, taking, isRootOnly, sides) : undefined
+      if (simple) {
+        found.wider = simple
+        return
+      }
       const told = difference(taking, isRootOnly)
       if (told === 'unknown') {
         onUnknown(taking)
@@ -124,12 +193,41 @@ function compareOne(power: PowerName | 'other', { sides, difference, ...search }
         else onUnknown(taking.filter(({ on: [a, b] }) => a !== b))
       }
     }
-  const isDone = () => found.wider !== undefined && found.narrower !== undefined
+  const isDone = () => {
+    const count = Object.keys(found).length
+    return count === 2 || (count === 1 && isOneEnough === true)
+  }
   for (const request of requestsFor(power))
     searchRequest({ ...search, request, onDecided: onDecided(request.row.rootOnly === true), onUnknown, isDone })
-  const told = isDone() ? 'incomparable' : found.wider ? 'wider' : found.narrower ? 'narrower' : 'equal'
-  const isUnknown = unknown.size > 0 && !isDone()
+  const isBoth = found.wider && found.narrower
+  const told = isBoth ? 'incomparable' : found.wider ? 'wider' : found.narrower ? 'narrower' : 'equal'
+  const isUnknown = unknown.size > 0 && !isBoth
   return { power, relation: isUnknown ? 'unknown' : told, ...found, unknown: isUnknown ? [...unknown].sort() : [] }
+}
+
+/** So many sets of people are tried by themselves before all sets are looked for. */
+const MOST_SIMPLE = 8
+
+/** The votes of people whom the ALLOW policies of the second side alone let through, where the first side does not: far cheaper to find than every set of both. */
+function simplePlay(
+  context: PolicyContext,
+  taking: readonly ComparedRule[],
+  isRootOnly: boolean,
+  [first, second]: readonly [Side, Side],
+): Play | undefined {
+  const added = taking.filter(({ on: [a, b], isDeny }) => b && (isDeny || !a))
+  const sets = second.answers.find(applying(added), isRootOnly)
+  if (sets === 'gave-up') return undefined
+  for (const people of smallestSets(second.answers.named(sets)).slice(0, MOST_SIMPLE)) {
+    const play = playOf({ context, people, by: second.stage, not: first.stage })
+    if (play) return play
+  }
+  return undefined
+}
+
+/** Rules that take part, none of them open. */
+function applying(rules: readonly ComparedRule[]) {
+  return rules.map(({ rule }) => ({ rule, open: '' }))
 }
 
 function requestsFor(power: PowerName | 'other'): readonly PowerRequest[] {
@@ -137,69 +235,83 @@ function requestsFor(power: PowerName | 'other'): readonly PowerRequest[] {
   return EVERY_REQUEST.filter(({ row }) => POWER_NAMES.every((name) => !POWERS[name](row)))
 }
 
+/** What it costs to try the sets of people until they are too many, in choices of values. */
+const COST_OF_GIVING_UP = 10_000
+
 /** People, by name, who get something executed on one side alone. */
 type Difference = { readonly wider?: readonly string[]; readonly narrower?: readonly string[] } | 'unknown'
 
 /** Tells who differs where these rules take part; asked once for the same rules. */
-function createDifferences(sides: readonly [Side, Side]): CompareInput['difference'] {
+function createDifferences(sides: readonly [Side, Side], budget?: ChoiceBudget): CompareInput['difference'] {
   const known = new Map<string, Difference>()
   const answer = (taking: readonly ComparedRule[], isRootOnly: boolean): Difference => {
     const [a, b] = sides.map(({ answers }, side) => {
-      const applying = taking.filter(({ on }) => on[side]).map(({ rule }) => ({ rule, open: '' }))
-      const sets = answers.find(applying, isRootOnly)
+      const sets = answers.find(applying(taking.filter(({ on }) => on[side])), isRootOnly)
+      if (budget) budget.left -= sets === 'gave-up' ? COST_OF_GIVING_UP : (sets.found.length * sets.classes.length) >> 2
       return sets === 'gave-up' ? undefined : answers.named(sets)
     })
     const isSame = a && b && sameCoalitions(a, b)
     if (isSame === undefined) return 'unknown'
     if (isSame) return {}
-    const [wider, narrower] = [smallestOf(without(b!, a!)), smallestOf(without(a!, b!))]
+    const [[wider], [narrower]] = [smallestSets(without(b!, a!)), smallestSets(without(a!, b!))]
     return { ...(wider && { wider }), ...(narrower && { narrower }) }
   }
   return (taking, isRootOnly) => {
     const key = JSON.stringify([isRootOnly, taking.map(({ rule }) => rule.serial).sort((a, b) => a - b)])
-    const found = known.get(key) ?? answer(taking, isRootOnly)
+    const found = known.get(key) ?? (budget && budget.left < 0 ? 'unknown' : answer(taking, isRootOnly))
     known.set(key, found)
     return found
   }
 }
 
-/** The smallest set, by names. */
-function smallestOf({ classes, found }: Coalitions): readonly string[] | undefined {
+/** The sets by names, the smallest first; of people whom nothing tells apart the first ones. */
+function smallestSets({ classes, found }: Coalitions): readonly (readonly string[])[] {
   const size = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
-  const [counts] = found.toSorted((a, b) => size(a) - size(b))
-  return counts?.flatMap((count, index) => classes[index]!.slice(0, count))
+  return found
+    .toSorted((a, b) => size(a) - size(b))
+    .map((counts) => counts.flatMap((count, index) => classes[index]!.slice(0, count)))
 }
 
-/** The policies of both sides; those that decide alike are one. */
-function readRules(sides: readonly [readonly PolicyText[], readonly PolicyText[]]): readonly ComparedRule[] {
-  const compile = createCompiler()
+/** Makes a reader of the policies of both sides; those that decide alike are one. */
+function createRulesReader(
+  compile: PolicyCompiler,
+): (sides: readonly [readonly PolicyText[], readonly PolicyText[]]) => readonly ComparedRule[] {
   const serials = new Map<string, number>()
   const clauses = new Map<string, JudgedClause>()
-  const all = sides.flatMap((policies, side) =>
-    policies.map((policy) => ({ rule: readRule(compile(policy), serials), side })),
-  )
-  return [...Map.groupBy(all, ({ rule }) => rule.serial).values()].map((alike): ComparedRule => {
-    const { rule } = alike[0]!
-    const { policy, condition, time } = rule.compiled
-    const operands: JudgedTree[] = []
-    if (time)
-      operands.push({
-        kind: 'clause',
-        clause: remembered(clauses, `time ${policy.time}`, () => timeClause(policy.time!)),
-      })
-    if (!rule.isReadable) operands.push({ kind: 'known', value: 'error' })
-    else if (condition?.tree) operands.push(treeOf(condition.tree, condition, clauses))
-    const tree: JudgedTree = { kind: 'logic', settledBy: 'false', operands }
-    return {
-      // The moment is a part of the request here.
-      rule: { ...rule, consensus: { ...rule.consensus, time: undefined } },
-      isDeny: policy.effect === 'EFFECT_DENY',
-      isForAll: policy.consensus === undefined,
-      on: [alike.some(({ side }) => side === 0), alike.some(({ side }) => side === 1)],
-      tree,
-      clauses: clausesOf(tree),
-    }
-  })
+  const known = new Map<number, Omit<ComparedRule, 'on'>>()
+  return (sides) => {
+    const all = sides.flatMap((policies, side) =>
+      policies.map((policy) => ({ rule: readRule(compile(policy), serials), side })),
+    )
+    return [...Map.groupBy(all, ({ rule }) => rule.serial).values()].map((alike): ComparedRule => {
+      const { rule } = alike[0]!
+      const read = known.get(rule.serial) ?? comparedRule(rule, clauses)
+      known.set(rule.serial, read)
+      const on = [alike.some(({ side }) => side === 0), alike.some(({ side }) => side === 1)] as const
+      return { ...read, rule: { ...read.rule, name: rule.name }, on }
+    })
+  }
+}
+
+function comparedRule(rule: PolicyRule, clauses: Map<string, JudgedClause>): Omit<ComparedRule, 'on'> {
+  const { policy, condition, time } = rule.compiled
+  const operands: JudgedTree[] = []
+  if (time)
+    operands.push({
+      kind: 'clause',
+      clause: remembered(clauses, `time ${policy.time}`, () => timeClause(policy.time!)),
+    })
+  if (!rule.isReadable) operands.push({ kind: 'known', value: 'error' })
+  else if (condition?.tree) operands.push(treeOf(condition.tree, condition, clauses))
+  const tree: JudgedTree = { kind: 'logic', settledBy: 'false', operands }
+  return {
+    // The moment is a part of the request here.
+    rule: { ...rule, consensus: { ...rule.consensus, time: undefined } },
+    isDeny: policy.effect === 'EFFECT_DENY',
+    isForAll: policy.consensus === undefined,
+    tree,
+    clauses: clausesOf(tree),
+  }
 }
 
 function treeOf(

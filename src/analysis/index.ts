@@ -35,4 +35,5 @@ export {
   thingsAfter,
 } from './recorded.ts'
 export { type Review, reviewOf, type Standing } from './review.ts'
+export { type UselessPolicy, uselessPolicies } from './useless.ts'
 export type { Play } from './witness.ts'

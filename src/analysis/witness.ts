@@ -12,7 +12,7 @@ import {
 } from '../policy/index.ts'
 
 /** Policies with those who may decide. */
-interface Stage {
+export interface Stage {
   readonly policies: readonly CompiledPolicy[]
   readonly voters: readonly Voter[]
   readonly rootQuorum: NonNullable<PolicyContext['rootQuorum']>
