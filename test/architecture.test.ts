@@ -290,6 +290,8 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'webhook-receiver': [],
   views: ['command', 'io', 'screen', 'files', 'waiting'],
   policies: ['command', 'values', 'views'],
+  'policy-set': [],
+  'compared-findings': ['policy-set', 'views'],
   given: ['command', 'values'],
   // What a rotation of keys is told on the command line, and what it changes in definitions.
   rotation: ['command', 'background', 'difference', 'durations', 'files', 'given', 'screen'],

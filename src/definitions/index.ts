@@ -6,6 +6,7 @@
 export { OWN_WALLET } from './address-book.ts'
 export type { Asset, Assets } from './assets.ts'
 export { codes } from './codes.ts'
+export { type ComparedFinding, comparedCodes, comparedRules, lintRules, type RuleText } from './compared-rules.ts'
 export { emptyFieldAt, expressionAt, nameAt } from './cursor.ts'
 export type { FilledExpression, WrittenExpression } from './expressions.ts'
 export {

@@ -1,5 +1,6 @@
 import { type Diagnostic, diagnostic, type Source, suggest } from '../diagnostics/index.ts'
-import { type LintSeverity, rules, type Severities } from '../policy/index.ts'
+import type { LintSeverity, Severities } from '../policy/index.ts'
+import { lintRules } from './compared-rules.ts'
 import { parseYaml } from './parse.ts'
 import { entryOf, textOf } from './tree.ts'
 
@@ -35,9 +36,9 @@ export function readLintFile(given: Source): {
     const severity = severities.find((one) => one === word)
     const [near] = suggest(
       key,
-      rules.map(({ name }) => name),
+      lintRules.map(({ name }) => name),
     )
-    if (!rules.some(({ name }) => name === key))
+    if (!lintRules.some(({ name }) => name === key))
       bad(`there is no rule \`${key}\``, keySpan, near === undefined ? undefined : `did you mean \`${near}\`?`)
     else if (severity === undefined) bad('expected `off`, `info`, `warning` or `error`', value.span)
     else found[key] = severity

@@ -1,6 +1,7 @@
 import { type Diagnostic, diagnostic, type Related, type Span, sortDiagnostics, spanAt } from '../diagnostics/index.ts'
 import {
   type Advice,
+  type Finding,
   type LintExpression,
   type LintInput,
   lint,
@@ -9,6 +10,7 @@ import {
   type Severities,
 } from '../policy/index.ts'
 import { formatAddress, isReference, type Resource } from '../resources/index.ts'
+import { type ComparedFinding, explainsUse, isCompared, lintRules, type RuleText } from './compared-rules.ts'
 import type { FilledExpression, WrittenExpression } from './expressions.ts'
 import type { LoadedDefinitions } from './load.ts'
 import { type Subject, suppressionsOf } from './suppressions.ts'
@@ -26,15 +28,24 @@ export interface Fix {
   readonly solves: Diagnostic
 }
 
-/** Lints the policies of loaded definitions. References are read as they are written, so names tell ids apart. */
+/**
+ * Lints the policies of loaded definitions. References are read as they are written, so names tell ids apart. `compare` finds what only
+ * comparing policies can find; without it that is not looked for.
+ */
 export function lintDefinitions(
   { desired, expressions, sources }: LoadedDefinitions,
   severities: Severities = {},
+  compare?: () => readonly ComparedFinding[],
 ): Linted {
   if (desired === undefined) return { diagnostics: [], fixes: [] }
   const resources = desired.resources.filter(({ tombstone }) => tombstone !== true)
   const places = new Places(resources, expressions)
-  const advice = lint(inputOf(resources, places), severities)
+  const read = lint(inputOf(resources, places), severities)
+  const explained = new Set(
+    read.flatMap(({ at, rule }) => ('policy' in at && explainsUse(rule.name) ? [at.policy] : [])),
+  )
+  const compared = (compare?.() ?? []).filter(({ at }) => !explained.has(at.policy))
+  const advice = [...read.map(toldOnce), ...compared.flatMap((one) => withSeverity(one, severities))]
   const written = sources.flatMap((source) => suppressionsOf(source, places.subjects))
   const used = new Set<object>()
   const found: { readonly diagnostic: Diagnostic; readonly fix: Fix | undefined }[] = []
@@ -46,6 +57,7 @@ export function lintDefinitions(
   }
   const faults = written.flatMap(({ suppression }) => {
     const { rule, reason, span } = suppression
+    if (!used.has(suppression) && isCompared(rule) && compare === undefined) return []
     if (!used.has(suppression))
       return [
         diagnostic('lint/unused-suppression', `\`${rule}\` finds nothing here`, span, {
@@ -67,7 +79,24 @@ export function lintDefinitions(
   }
 }
 
-function subjectOf({ at }: Advice): string {
+/** What is reported, by whichever rule. */
+interface Told extends Omit<Finding, 'related'> {
+  readonly rule: Pick<RuleText, 'name'>
+  readonly severity: Advice['severity']
+  readonly related?: ComparedFinding['related']
+}
+
+function toldOnce({ related, ...advice }: Advice): Told {
+  return { ...advice, ...(related && { related: [related] }) }
+}
+
+function withSeverity({ rule: name, ...finding }: ComparedFinding, severities: Severities): readonly Told[] {
+  const rule = lintRules.find((one) => one.name === name)!
+  const severity = Object.hasOwn(severities, name) ? severities[name]! : rule.severity
+  return severity === 'off' ? [] : [{ ...finding, rule, severity }]
+}
+
+function subjectOf({ at }: Told): string {
   return 'tag' in at ? formatAddress('tag', at.tag) : formatAddress('policy', at.policy)
 }
 
@@ -127,23 +156,25 @@ class Places {
     return fields
   }
 
-  report(advice: Advice): { readonly diagnostic: Diagnostic; readonly fix: Fix | undefined } {
+  report(advice: Told): { readonly diagnostic: Diagnostic; readonly fix: Fix | undefined } {
     const { rule, severity, message, help, related, fix } = advice
-    const places: Related[] =
-      related === undefined ? [] : [{ message: related.message, span: this.#spans.get(`policy.${related.policy}`)! }]
+    const places = (related ?? []).map(
+      ({ message: why, policy }): Related => ({ message: why, span: this.#spans.get(`policy.${policy}`)! }),
+    )
     const found = diagnostic(`lint/${rule.name}`, message, this.#spanOf(advice), { severity, help, related: places })
     return { diagnostic: found, fix: fix && this.#fixOf(advice, fix, found) }
   }
 
-  #spanOf({ at }: Advice): Span {
+  #spanOf({ at }: Told): Span {
     if ('tag' in at) return this.#spans.get(`tag.${at.tag}`)!
     const filled = at.field && this.#filledOf(at.policy, at.field)
-    if (filled === undefined || at.start === undefined) return this.#spans.get(`policy.${at.policy}`)!
-    return filled.locate(at.start, at.end ?? at.start)
+    if (filled === undefined) return this.#spans.get(`policy.${at.policy}`)!
+    const { start = 0, end = at.start === undefined ? filled.text.length : start } = at
+    return filled.locate(start, end)
   }
 
   /** The fix in the file, if the file has the same text as the expression: a value of a variable cannot be fixed there. */
-  #fixOf({ at }: Advice, fix: NonNullable<Advice['fix']>, solves: Diagnostic): Fix | undefined {
+  #fixOf({ at }: Told, fix: NonNullable<Told['fix']>, solves: Diagnostic): Fix | undefined {
     if ('tag' in at || at.field === undefined) return undefined
     const filled = this.#filledOf(at.policy, at.field)!
     const span = filled.locate(fix.start, fix.end)

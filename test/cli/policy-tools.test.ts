@@ -2,6 +2,7 @@
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
+import { comparedRules } from '../../src/definitions/index.ts'
 import { quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { isSarif } from './sarif-shape.ts'
 
@@ -123,8 +124,9 @@ describe('policy lint', () => {
     const ran = await quorate(['policy', 'lint', folderWith(advised)])
     expect(ran.exit).toBe(1)
     expect(ran.stdout).toContain('policies.yaml:4:29: warning lint/mixed-case-hex: `0xAB` has upper-case letters')
+    expect(ran.stdout).toContain('warning lint/redundant-policy: `a` allows nothing that `b` does not allow')
     expect(ran.stdout).toContain('policies.yaml:5:3: error lint/allow-everything: `b` lets every user do everything')
-    expect(ran.stderr).toContain('2 errors, 2 warnings')
+    expect(ran.stderr).toContain('2 errors, 3 warnings')
   })
 
   test('policy lint: warnings alone pass, up to as many as are allowed', async () => {
@@ -163,7 +165,7 @@ describe('policy lint', () => {
     const [run] = sarif.runs
     expect(isSarif(sarif), JSON.stringify(isSarif.errors)).toBe(true)
     expect(said.errors).toBe(2)
-    expect(said.diagnostics.length).toBe(4)
+    expect(said.diagnostics.length).toBe(5)
     expect(
       run.results.map(
         (one: { ruleId: string; ruleIndex: number; locations: { physicalLocation: { region: object } }[] }) => {
@@ -174,12 +176,66 @@ describe('policy lint', () => {
     ).toMatchObject(said.diagnostics.map(({ code, line, column }) => ({ code, startLine: line, startColumn: column })))
     const github = await quorate(['policy', 'lint', folder, '--github'])
     const lines = github.stdout.trimEnd().split('\n')
-    expect(lines.length).toBe(4)
+    expect(lines.length).toBe(5)
     expect(lines).toContainEqual(
       expect.stringMatching(
         /^::warning file=.*policies\.yaml,line=4,endLine=4,col=29,endColumn=35,title=lint\/mixed-case-hex::`0xAB` has upper-case letters%0Awrite/,
       ),
     )
+  })
+
+  const section = (text: string) => `policies:\n${text.replace(/^(?=.)/gm, '  ')}\n`
+  const foundIn = async (policies: string) => {
+    const { stdout } = await quorate(['policy', 'lint', folderWith(policies), '--json'])
+    return (JSON.parse(stdout) as { diagnostics: Record<string, unknown>[] }).diagnostics
+  }
+
+  test.each(comparedRules)(
+    'policy lint: $name finds its bad example and not its good one',
+    async ({ name, bad, good }) => {
+      const codes = async (text: string) => (await foundIn(section(text))).map(({ code }) => code)
+      expect(await codes(bad)).toContain(`lint/${name}`)
+      expect(await codes(good)).not.toContain(`lint/${name}`)
+    },
+  )
+
+  test('policy lint: a policy of no use is told with the policies that make it so, and a request of it', async () => {
+    const exports = `exports:
+  effect: allow
+  consensus: approvers.count() >= 2
+  condition: activity.kind == 'EXPORT_WALLET' && wallet.exported
+no-exports:
+  effect: deny
+  condition: activity.action == 'EXPORT' && !(wallet.label == 'spare' && !wallet.exported)
+order:
+  effect: allow
+  consensus: credentials.count() >= 2 && credentials.all(one, one.type != 'A') && approvers.count() == 1
+  condition: activity.kind == 'CREATE_WALLET'
+`
+    expect(await foundIn(section(exports))).toMatchObject([
+      {
+        code: 'lint/shadowed-by-deny',
+        line: 2,
+        message: '`exports` allows nothing that `no-exports` does not deny',
+        help: 'narrow the DENY, or remove the ALLOW; alone it would allow, for one, { by: [alice, bob], activity: ACTIVITY_TYPE_EXPORT_WALLET, wallet: another }',
+        related: [{ message: 'this denies it', line: 6 }],
+      },
+      { code: 'lint/unreachable-threshold', line: 11, column: 16 },
+    ])
+  })
+
+  test('policy lint: what comparing finds is suppressed with a reason, turned off, and not looked for without users', async () => {
+    const bad = section(comparedRules[0]!.bad)
+    const with_ = (text: string, more: readonly string[] = []) =>
+      quorate(['policy', 'lint', folderWith(text), '--max-warnings', '0', ...more])
+    expect(await with_(bad)).toMatchObject({ exit: 1 })
+    expect(await with_(bad, ['--rule', 'redundant-policy=off'])).toMatchObject({ exit: 0, stdout: '' })
+    const comment = '  # quorate-lint-disable redundant-policy: for the auditors\n'
+    expect(await with_(bad.replace('  small', `${comment}  small`))).toMatchObject({ exit: 0, stdout: '' })
+    const unused = await with_(section(comparedRules[0]!.good).replace('  small', `${comment}  small`))
+    expect(unused.stdout).toContain('lint/unused-suppression')
+    const folder = writeFiles(testFolder(), { 'a.yaml': `organization: acme\n${bad}` })
+    expect((await quorate(['policy', 'lint', folder])).stdout).not.toContain('redundant-policy')
   })
 
   test('policy lint: definitions with mistakes are not advised on, and their mistakes are told', async () => {

@@ -1,7 +1,7 @@
 import { applyCodes } from '../../../activities/index.ts'
 import { clientCodes } from '../../client/index.ts'
 import { configCodes } from '../../config/index.ts'
-import { codes as definitionsCodes } from '../../definitions/index.ts'
+import { comparedCodes, codes as definitionsCodes } from '../../definitions/index.ts'
 import type { CodeRow, Codes } from '../../diagnostics/index.ts'
 import { codes as importCodes } from '../../import/index.ts'
 import { codes as liveCodes } from '../../live/index.ts'
@@ -29,6 +29,7 @@ export const allCodes: Codes = {
   ...resourcesCodes,
   ...policyCodes,
   ...lintCodes,
+  ...comparedCodes,
   ...scenariosCodes,
   ...clientCodes,
   ...liveCodes,

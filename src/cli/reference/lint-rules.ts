@@ -1,10 +1,10 @@
-import { type LintRule, rules } from '../../policy/index.ts'
+import { lintRules, type RuleText } from '../../definitions/index.ts'
 import { cell } from './cell.ts'
 
 /** The page of each rule of the linter, and the list of them, by their paths under `docs/`. */
 export const lintRulePages: Readonly<Record<string, () => string>> = {
   'rules/README.md': renderRuleList,
-  ...Object.fromEntries(rules.map((rule) => [`rules/${rule.name}.md`, () => renderRule(rule)])),
+  ...Object.fromEntries(lintRules.map((rule) => [`rules/${rule.name}.md`, () => renderRule(rule)])),
 }
 
 function renderRuleList(): string {
@@ -14,7 +14,7 @@ Generated from the table of rules by \`npm run generate\`.
 
 | rule | severity | finds | \`--fix\` |
 |---|---|---|---|
-${rules
+${lintRules
   .map(
     ({ name, severity, summary, fixable }) =>
       `| [\`${name}\`](${name}.md) | ${severity} | ${cell(summary)} | ${fixable ? 'yes' : ''} |`,
@@ -48,7 +48,7 @@ A suppression without a reason is an error, and one that suppresses nothing a wa
 `
 }
 
-function renderRule({ name, severity, summary, why, solve, bad, good, fixable }: LintRule): string {
+function renderRule({ name, severity, summary, why, solve, bad, good, fixable }: RuleText): string {
   return `# ${name}
 
 Finds that ${summary}. Severity: ${severity}${fixable ? '; `--fix` solves it where the meaning stays the same' : ''}.

@@ -71,7 +71,7 @@ function differenceText(
 }
 
 /** A value on one line, as YAML reads it. */
-function flow(value: unknown): string {
+export function flow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`
   if (typeof value === 'object' && value !== null)
     return `{ ${Object.entries(value)

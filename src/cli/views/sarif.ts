@@ -1,13 +1,13 @@
 import { pathToFileURL } from 'node:url'
+import type { RuleText } from '../../definitions/index.ts'
 import { type Diagnostic, type Severity, type Span, toSpanJson } from '../../diagnostics/index.ts'
-import type { LintRule } from '../../policy/index.ts'
 
 const levels: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' }
 
 /** Renders diagnostics as a SARIF log (OASIS SARIF 2.1.0 §3). Columns count characters, as everywhere. */
 export function toSarif(
   diagnostics: readonly Diagnostic[],
-  { rules, version }: { readonly rules: readonly LintRule[]; readonly version: string },
+  { rules, version }: { readonly rules: readonly RuleText[]; readonly version: string },
 ) {
   const described = rules.map(({ name, summary, why, severity, solve }) => ({
     id: `lint/${name}`,

@@ -1,12 +1,12 @@
 import { stringify } from 'yaml'
-import { comparePolicies, type Play, type PolicySet, relationOf } from '../../../analysis/index.ts'
-import { apiKeyFacts, type User } from '../../../authority/index.ts'
+import { comparePolicies, type Play, relationOf } from '../../../analysis/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../../diagnostics/index.ts'
 import { DEFAULT_TIME, type World, worldOfDefinitions, writeScenario } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
 import { writeText } from '../../files.ts'
 import { writeJson } from '../../io.ts'
 import { loadPolicies } from '../../policies.ts'
+import { policySetOf } from '../../policy-set.ts'
 import { line } from '../../screen.ts'
 import { type ComparedView, renderCompared, type ShownDifference, scenarioWord } from '../../views/compared.ts'
 
@@ -18,7 +18,7 @@ export async function compare(input: CommandInput): Promise<ExitCode> {
   const expected = readExpected(options['expect'])
   const [before, after] = [await readWorld(input, args[0]!), await readWorld(input, args[1]!)]
   if (!before || !after) return EXIT.error
-  const rows = comparePolicies(setOf(before), setOf(after), { nowMs: Date.parse(DEFAULT_TIME) })
+  const rows = comparePolicies(policySetOf(before), policySetOf(after), { nowMs: Date.parse(DEFAULT_TIME) })
   const shown = (play: Play | undefined, by: World, not: World): ShownDifference | undefined =>
     play && differenceOf(play, { by, not, before })
   const report: ComparedView = {
@@ -61,18 +61,6 @@ function readExpected(text: unknown): (typeof EXPECTED)[number] | undefined {
 async function readWorld(input: CommandInput, path: string): Promise<World | undefined> {
   const loaded = await loadPolicies(input, path)
   return loaded && worldOfDefinitions(loaded)
-}
-
-function setOf({ policies, users, quorum, wallets }: World): PolicySet {
-  const people = Object.values(users).map(withCredential)
-  return { policies, organization: { users: people, rootQuorum: quorum }, wallets: Object.values(wallets) }
-}
-
-/** A user without a credential gets one later: the definitions of policies need not name any. */
-function withCredential(user: User): User {
-  if (user.credentials.length > 0) return user
-  const facts = apiKeyFacts({ id: `${user.id} credential`, userId: user.id, type: 'P256', publicKey: '' })
-  return { ...user, credentials: [{ name: 'api key', facts }] }
 }
 
 /** The request in the keys of a scenario, which expects what comes of it in the first set. */

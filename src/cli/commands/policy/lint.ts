@@ -1,6 +1,13 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Fix, LINT_FILE, lintDefinitions, readInside, readLintFile } from '../../../definitions/index.ts'
+import {
+  type Fix,
+  LINT_FILE,
+  lintDefinitions,
+  lintRules,
+  readInside,
+  readLintFile,
+} from '../../../definitions/index.ts'
 import {
   createSource,
   type Diagnostic,
@@ -11,8 +18,9 @@ import {
   type Severity,
   sortDiagnostics,
 } from '../../../diagnostics/index.ts'
-import { type LintSeverity, rules, type Severities } from '../../../policy/index.ts'
+import type { LintSeverity, Severities } from '../../../policy/index.ts'
 import type { CommandInput } from '../../command.ts'
+import { comparedFindings } from '../../compared-findings.ts'
 import { writeText } from '../../files.ts'
 import { jsonText, writeJson } from '../../io.ts'
 import { readPolicies } from '../../policies.ts'
@@ -30,7 +38,9 @@ export async function lint(input: CommandInput): Promise<ExitCode> {
   const loaded = await readPolicies(input, folder)
   // Each organization is judged by its own policies; a template, as its first sub-organization.
   const inside = await Promise.all(loaded.folders.map((nested) => readPolicies(input, nested, loaded.vars)))
-  const linted = [loaded, ...inside].map((one) => lintDefinitions(one, configured.severities))
+  const linted = [loaded, ...inside].map((one) =>
+    lintDefinitions(one, configured.severities, () => comparedFindings(one)),
+  )
   const fixed = options['fix'] === true ? applyFixes(linted.flatMap(({ fixes }) => fixes)) : []
   const diagnostics = sortDiagnostics([
     ...configured.diagnostics,
@@ -38,7 +48,7 @@ export async function lint(input: CommandInput): Promise<ExitCode> {
     ...linted.flatMap((one) => one.diagnostics).filter((one) => !fixed.some(({ solves }) => solves === one)),
   ])
   if (typeof options['sarif'] === 'string') {
-    writeText(options['sarif'], jsonText(toSarif(diagnostics, { rules, version })))
+    writeText(options['sarif'], jsonText(toSarif(diagnostics, { rules: lintRules, version })))
   }
   const counts = countOf(diagnostics)
   if (json) writeJson(io, { ...counts, fixed: fixed.length, diagnostics: diagnostics.map(toDiagnosticJson) })
@@ -66,7 +76,7 @@ function readConfiguration(
     : { severities: {}, diagnostics: [] }
   const given = ((options['rule'] as string[] | undefined) ?? []).map((text): [string, LintSeverity] => {
     const [name = '', severity = ''] = text.split('=')
-    if (!rules.some((rule) => rule.name === name) || !isSeverity(severity))
+    if (!lintRules.some((rule) => rule.name === name) || !isSeverity(severity))
       throw new QuorateError('cli/usage', `expected \`--rule\` to be a rule and a severity, got \`${text}\``, {
         next: 'write it as `--rule unused-tag=off`; severities are off, info, warning and error',
       })
