@@ -252,6 +252,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   logger: [],
   'demo-keys': [],
   tracing: [],
+  habits: [],
   'organization-worker': [],
   withheld: [],
   screen: [],

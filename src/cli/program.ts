@@ -60,7 +60,6 @@ function createProgram(
       getOutHelpWidth: () => Math.min(process.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
     })
     .showSuggestionAfterError(true)
-    .showHelpAfterError('  next  `quorate --help` lists the commands, `quorate COMMAND --help` what one takes')
     // Without it everything after the first word is one heap, and `sends` takes what was meant for `sends replace`.
     .enablePositionalOptions()
     .exitOverride()
@@ -141,5 +140,11 @@ const groupSummaries: Readonly<Record<string, string>> = {
   fault: 'let the service on this machine fail on request, for tests and rehearsals',
   snapshot: 'keep the state of the service on this machine in a file, and go back to it',
   webhooks: 'see what comes to an endpoint, check it, and have it sent again',
+  incident: 'cut off a key or a person, and say what they did',
+  'master-key': 'change the key under which the service on this machine keeps its keys',
+  'plan-store': 'say where plans and records are kept, or move them to where all machines reach them',
+  rotate: 'replace a key: made, tried, handed over, and the old one deleted',
+  store: 'copy the rows of the service between SQLite and PostgreSQL',
+  watch: 'look after an organization from now on: report, propose or repair what drifts',
   policy: 'try, test, explain, format and lint policies on this machine',
 }

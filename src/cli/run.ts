@@ -31,7 +31,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     }
     const invocation = readCommandLine(argv, { version, style: io.style, out: io.out, say })
     if (typeof invocation === 'number') {
-      if (invocation === EXIT.error && argv.includes('--json')) writeJson(io, usageJson(said.join('')))
+      if (invocation === EXIT.error) await sayUsage(said.join(''), { argv, io })
       process.exitCode = invocation
       return
     }
@@ -52,11 +52,16 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** An error of the command-line parser, as one of ours. */
-function usageJson(said: string): object {
-  const message = said.trim().replace(/^error: /, '')
-  const error = new QuorateError('cli/usage', message, { next: 'run `quorate --help` or `quorate COMMAND --help`' })
-  return { error: toErrorJson(error) }
+/** What to do about an error of the command-line parser, and with `--json` the error as one of ours. */
+async function sayUsage(
+  said: string,
+  { argv, io }: { readonly argv: readonly string[]; readonly io: Io },
+): Promise<void> {
+  const { adviceFor } = await import('./habits.ts')
+  const next = adviceFor(argv)
+  io.say(line`  next  ${next}\n`)
+  if (!argv.includes('--json')) return
+  writeJson(io, { error: toErrorJson(new QuorateError('cli/usage', said.trim().replace(/^error: /, ''), { next })) })
 }
 
 async function report(

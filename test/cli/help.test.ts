@@ -1,6 +1,7 @@
 /** Help is a page for each command: synopsis, description, options with their defaults, exits, examples, where to go next. */
 import { describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands/index.ts'
+import { adviceFor, COMMANDS, OPTIONS } from '../../src/cli/habits.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { readCommandLine } from '../../src/cli/program.ts'
 import { settingRows } from '../../src/config/index.ts'
@@ -66,4 +67,45 @@ describe('help', () => {
       for (const other of seeAlso) expect(shown.map((one) => one.name)).toContain(other)
     },
   )
+})
+
+describe('a command line that is refused', () => {
+  const advice = (...argv: readonly string[]) => adviceFor(argv)
+
+  test('words of other tools are answered with what does that work here', () => {
+    expect(advice('destroy')).toContain('quorate plan --allow-delete')
+    expect(advice('state', 'list')).toContain('the live organization is the state')
+    expect(advice('apply', '-auto-approve')).toContain('--yes')
+    expect(advice('plan', '-out=plan.json')).toBe('options have two dashes: `--out=…`')
+    expect(advice('plan', '-target=user.bob')).toBe('options have two dashes: `--target=…`')
+    expect(advice('fmt', '-check')).toBe('options have two dashes: `--check`')
+    expect(advice('version')).toBe('`quorate --version`')
+  })
+
+  test('what nobody means is told where the commands are listed', () => {
+    expect(advice('xyzzy')).toContain('`quorate --help` lists the commands')
+    expect(advice('plan', '--xyzzy')).toContain('`quorate COMMAND --help` what one takes')
+    expect(advice('constructor')).toContain('`quorate --help` lists the commands')
+  })
+
+  test('what is advised is there, and what is advised against is not', () => {
+    for (const text of Object.values({ ...COMMANDS, ...OPTIONS })) {
+      for (const [, line = ''] of text.matchAll(/`quorate ([^`]+)`/g)) {
+        if (line.startsWith('--')) continue
+        const row = shown.find(
+          ({ name }) => line === name || line.startsWith(`${name} `) || name.startsWith(`${line} `),
+        )
+        expect([line, row?.name]).toEqual([line, expect.any(String)])
+      }
+    }
+    const words = new Set(commands.map(({ name }) => name.split(' ')[0]))
+    expect(Object.keys(COMMANDS).filter((word) => words.has(word))).toEqual([])
+  })
+
+  test('each word that commands begin with says what they are for', () => {
+    const { text } = read(['--help'])
+    for (const word of new Set(shown.map(({ name }) => name.split(' ')[0]!))) {
+      expect(text).toMatch(new RegExp(`^  ${word}( \\[| <|  ).*\\w`, 'm'))
+    }
+  })
 })
