@@ -301,7 +301,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   // One file a command, and the table of them.
   commands: anything,
   program: ['commands', 'command', 'io', 'ready-text'],
-  run: ['program', 'commands', 'command', 'views', 'io', 'screen', 'tracing', 'version'],
+  run: ['habits', 'program', 'commands', 'command', 'views', 'io', 'screen', 'tracing', 'version'],
   start: ['colour', 'one-pass', 'ready-text', 'run'],
   main: ['old-node', 'start'],
   reference: ['commands', 'command', 'codes', 'main-path', 'ready-text'],

@@ -208,9 +208,10 @@ export async function findWatch(place: ApplyPlace): Promise<Watched> {
 }
 
 /** It is looked at no more until somebody resumes it. Throws `cli/not-watched`. */
-export async function pauseWatch(place: ApplyPlace, note: string): Promise<void> {
+export async function pauseWatch(place: ApplyPlace, because: string): Promise<void> {
   await findWatch(place)
-  await scheduleOf(place.client, place.organizationId).pause(note)
+  // Without a note Temporal takes it for no pause.
+  await scheduleOf(place.client, place.organizationId).pause(because.trim() || 'no reason given')
   await settled(place, ({ isPaused }) => isPaused)
 }
 

@@ -135,6 +135,7 @@ describe('watch: report', () => {
     await look(place)
     const resumed = await quorate(['watch', 'resume'], place)
     expect(resumed.stdout).toContain('next look at')
+    expect((await quorate(['watch', 'pause'], place)).stdout).toContain('paused (no reason given)')
     expect((await quorate(['watch', 'remove'], place)).exit).toBe(0)
     expect((await quorate(['watch', 'list'], place)).stdout).toBe('Nothing is watched from here.\n')
     const gone = await quorate(['watch', 'run'], place)
