@@ -51,7 +51,7 @@ interface Node<State> {
 
 /**
  * Finds the sets: the `smallest` alone, or `all` of them; `gave-up` when there are too many votes to try. `ordered` says that
- * the order of votes matters to `join`.
+ * the order of votes matters to `join`; where it does not, more than `mostAlike` votes of the same kind change nothing.
  */
 export function findCoalitions<State, Ballot>(
   classes: readonly (readonly Elector<Ballot>[])[],
@@ -60,11 +60,13 @@ export function findCoalitions<State, Ballot>(
     join,
     which,
     ordered = false,
+    mostAlike = Number.POSITIVE_INFINITY,
   }: {
     readonly start: State
     readonly join: Join<State, Ballot>
     readonly which: 'smallest' | 'all'
     readonly ordered?: boolean
+    readonly mostAlike?: number
   },
 ): Coalitions | 'gave-up' {
   // A move is a class and one of its ways to vote; a position in this list is its name.
@@ -79,6 +81,7 @@ export function findCoalitions<State, Ballot>(
       for (const [move, { of, way }] of moves.entries()) {
         const member = classes[of]![used[of]!]
         if (member === undefined) continue
+        if (!ordered && votes.reduce((alike, vote) => (vote === move ? alike + 1 : alike), 0) >= mostAlike) continue
         const more = ordered ? [...votes, move] : [...votes, move].sort((a, b) => a - b)
         const key = more.join(' ')
         if (next.has(key)) continue

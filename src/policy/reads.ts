@@ -4,7 +4,8 @@
  * `approvers.tags` is read.
  *
  * Premise: whether a text equals one of some literals, or a list holds one of them, is all that can be told of a chain that
- * is used in no other way. Two people who agree in that cannot be told apart by the expression.
+ * is used in no other way. Two people who agree in that cannot be told apart by the expression. `in` gives all members of a
+ * written list the same answer, so people who are named by one list and nowhere else are not told apart either.
  */
 import { childrenOf, type Expression, type Quantifier } from './ast.ts'
 
@@ -16,6 +17,10 @@ export interface Reads {
   readonly roots: ReadonlySet<string>
   /** Each chain with its use. A root that only predicates and counts walk has no row. */
   readonly chains: ReadonlyMap<string, Use>
+  /** Of each chain, the texts of each comparison: a list on the right of `in` as a whole, any other text by itself. */
+  readonly comparisons: ReadonlyMap<string, readonly ReadonlySet<string>[]>
+  /** The largest number that a count is compared with; infinite where a count is used in any other way. */
+  readonly largestCount: number
   /** Every text that is written in it. */
   readonly literals: ReadonlySet<string>
   /** Whether approvers or credentials are told apart by their position, so that the order of votes matters. */
@@ -44,14 +49,21 @@ interface Binding {
 class Reader implements Reads {
   readonly roots = new Set<string>()
   readonly chains = new Map<string, Set<string> | 'otherwise'>()
+  readonly comparisons = new Map<string, ReadonlySet<string>[]>()
   readonly literals = new Set<string>()
   ordered = false
+  largestCount = 0
+  readonly #compared = new Set<Expression>()
 
   /** Notes a node whose value is used as it is. */
   visit(node: Expression, scope: Binding | undefined): void {
     const counted = countedBy(node)
-    if (node.kind === 'compare') this.#compare(node.left, node.right, node.operator, scope)
-    else if (node.kind === 'method' && node.name.text === 'contains' && node.args.length === 1)
+    if (counted && !this.#compared.has(node)) this.largestCount = Number.POSITIVE_INFINITY
+    if (node.kind === 'compare') {
+      this.#compareCounts(node.left, node.right)
+      this.#compareCounts(node.right, node.left)
+      this.#compare(node.left, node.right, node.operator, scope)
+    } else if (node.kind === 'method' && node.name.text === 'contains' && node.args.length === 1)
       this.#compare(node.args[0]!, node.target, 'in', scope)
     else if (node.kind === 'quantifier') this.#walk(node, scope)
     else if (counted) this.#list(counted, scope)
@@ -71,9 +83,20 @@ class Reader implements Reads {
     ] as const) {
       if (isText && other.texts && isChain(node)) {
         this.#note(node, other.texts, scope)
+        const isWhole = operator === 'in' && node === left && isListOfTexts(right)
+        this.#noteComparisons(node, isWhole ? [other.texts] : other.texts.map((text) => [text]), scope)
         this.#inside(node, scope)
       } else this.visit(node, scope)
     }
+  }
+
+  #compareCounts(count: Expression, other: Expression): void {
+    const numbers = (other.kind === 'list' ? other.items : [other]).map(
+      (one) => one.kind === 'int' && Number(one.value),
+    )
+    if (!countedBy(count) || numbers.includes(false)) return
+    this.#compared.add(count)
+    this.largestCount = Math.max(this.largestCount, ...(numbers as readonly number[]))
   }
 
   #walk(node: Quantifier, scope: Binding | undefined): void {
@@ -116,6 +139,14 @@ class Reader implements Reads {
     else if (known !== 'otherwise') this.chains.set(chain, new Set([...(known ?? []), ...use]))
   }
 
+  #noteComparisons(node: Expression, some: readonly (readonly string[])[], scope: Binding | undefined): void {
+    const { chain } = this.#meaningOf(node, scope)
+    if (chain === undefined) return
+    const known = this.comparisons.get(chain) ?? []
+    known.push(...some.map((texts) => new Set(texts)))
+    this.comparisons.set(chain, known)
+  }
+
   #meaningOf(node: Expression, scope: Binding | undefined): Meaning {
     switch (node.kind) {
       case 'string':
@@ -148,6 +179,11 @@ function bound(name: string, scope: Binding | undefined): Meaning | undefined {
 
 function countedBy(node: Expression): Expression | undefined {
   return (node.kind === 'method' || node.kind === 'member') && node.name.text === 'count' ? node.target : undefined
+}
+
+/** A variable in place of a text stands for one text after another, each of which is told apart. */
+function isListOfTexts(node: Expression): boolean {
+  return node.kind === 'list' && node.items.every(({ kind }) => kind === 'string')
 }
 
 function isChain(node: Expression): boolean {

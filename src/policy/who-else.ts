@@ -63,7 +63,9 @@ function search(
     if (outcome === 'OUTCOME_ALLOW') return 'allowed'
     return outcome === 'OUTCOME_REQUIRES_CONSENSUS' ? { waits: joined } : 'denied'
   }
-  return findCoalitions(classesOf(people, reads, start), { start, join, which, ordered: reads.ordered })
+  // Whether one more than any policy counts to, or even more: no policy tells, and the quorum is met before.
+  const mostAlike = Math.max(reads.largestCount + 1, start.rootQuorum?.threshold ?? 0)
+  return findCoalitions(classesOf(people, reads, start), { start, join, which, ordered: reads.ordered, mostAlike })
 }
 
 /** The context with one more approval: a user counts once, and so does a credential. */
@@ -111,15 +113,30 @@ function classesOf(
 }
 
 /** A key of the properties of a user or credential that policies can tell apart: JSON texts, equal for those whom none does. */
-function keyOfAnswers({ chains }: Reads, root: 'approvers' | 'credentials'): (one: object) => string {
+function keyOfAnswers({ chains, comparisons }: Reads, root: 'approvers' | 'credentials'): (one: object) => string {
   if (chains.has(root)) return JSON.stringify
-  const asked = [...chains].filter(([chain]) => chain.startsWith(`${root}.`))
+  const asked = [...chains]
+    .filter(([chain]) => chain.startsWith(`${root}.`))
+    .map(([chain, use]) => {
+      const field = chain.slice(root.length + 1)
+      return { field, use, kinds: use === 'otherwise' ? undefined : kindsOf(comparisons.get(chain) ?? []) }
+    })
   return (one) =>
-    asked.map(([chain, use]) => answer((one as Record<string, unknown>)[chain.slice(root.length + 1)], use)).join()
+    asked.map(({ field, use, kinds }) => answer((one as Record<string, unknown>)[field], use, kinds)).join()
+}
+
+/** Texts by what tells them apart: the places of the comparisons that hold of each. */
+function kindsOf(comparisons: readonly ReadonlySet<string>[]): ReadonlyMap<unknown, string> {
+  const kinds = new Map<string, string>()
+  for (const [place, texts] of comparisons.entries())
+    for (const text of texts) kinds.set(text, `${kinds.get(text) ?? ''} ${place}`)
+  return kinds
 }
 
 /** What is absent errs where another value only differs. */
-function answer(value: unknown, use: Use): string {
+function answer(value: unknown, use: Use, kinds: ReadonlyMap<unknown, string> | undefined): string {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return JSON.stringify(values.filter((one) => one == null || use === 'otherwise' || use.has(`${one}`)))
+  const told = values.filter((one) => one == null || use === 'otherwise' || use.has(`${one}`))
+  // A list is compared with one text at a time.
+  return JSON.stringify(kinds === undefined || Array.isArray(value) ? told : told.map((one) => kinds.get(one) ?? one))
 }
