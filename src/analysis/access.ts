@@ -30,7 +30,14 @@ import {
   requestsOf,
   requestWords,
 } from './power-table.ts'
-import { createQuestions, createRuleReader, type PolicyRule, type PowerQuestion, type RuleReader } from './questions.ts'
+import {
+  createQuestions,
+  createRuleReader,
+  type PolicyRule,
+  type PowerQuestion,
+  pinsOf,
+  type RuleReader,
+} from './questions.ts'
 import { sameCoalitions } from './same-coalitions.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
@@ -190,8 +197,8 @@ function createDifference(
       const rules = touchingOf(request)
       if (!pair) return rules.length > 0
       return rules.some((rule) => {
-        const ids = rule.pins[pair.root]
-        if (ids && !ids.has(pair.is!.id)) return false
+        const pins = rule.pins[pair.root]
+        if (pins && !pinsOf(pair.is!).some((pin) => pins.has(pin))) return false
         return reader.possible(rule, { ...request, holder: pair.is! }).canHold
       })
     },

@@ -19,7 +19,19 @@ import {
   whoCan,
 } from '../policy/index.ts'
 import { type Actual, organizationOf } from '../resources/index.ts'
-import { createOwnRight, createViews, GAINS, type Gains, madeCredentials, movesOf, newcomersFor, OWN } from './moves.ts'
+import {
+  createOwnRight,
+  createViews,
+  GAINS,
+  type Gain,
+  type Gains,
+  type Move,
+  madeCredentials,
+  movesOf,
+  newcomersFor,
+  OWN,
+} from './moves.ts'
+import { includes, NOBODY, type People, personAt, sizeOf, unionOf } from './people.ts'
 import { createPolicyCompiler } from './policies.ts'
 import { type AnswerLine, type Answers, conditionText, createAnswers, namedTexts } from './power-lines.ts'
 import { type AddressedWorld, activitiesOf, holdersOf, POWER_NAMES, type PowerName, worldsOf } from './power-table.ts'
@@ -68,10 +80,19 @@ export interface IndirectPowers {
 /** Some people and what they have gained, with the way there. */
 interface Reach extends Way {
   readonly gains: Gains
+  /** A bit for each gain. */
+  readonly gained: number
 }
 
-/** People as bits of one number, in the order in which the organization lists them: thousands of sets are compared. */
-type People = bigint
+/** What may become a reach; of most there is a better one. */
+interface Onward extends Gained {
+  readonly size: number
+  readonly from: Pick<Reach, 'steps'>
+  readonly step: IndirectStep
+  /** In words. */
+  readonly more: string
+}
+type Gained = Pick<Reach, 'people' | 'isConditional' | 'gained'>
 
 interface Way {
   readonly people: People
@@ -85,6 +106,9 @@ interface NextStep {
   readonly isConditional: boolean
   readonly step: IndirectStep
 }
+
+const GAIN_NAMES = Object.keys(GAINS) as readonly Gain[]
+const BITS = Object.fromEntries(GAIN_NAMES.map((gain, at) => [gain, 1 << at])) as Readonly<Record<Gain, number>>
 
 const MOST_REACHES = 1500
 const MOST_SETS = 200
@@ -163,8 +187,9 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     ([name, user]): Voter => voting.get(user.id) ?? { name, approver: approverOf(user), credentials: [] },
   )
   const names = new Map(everybody.map(({ name, approver }) => [approver.id, name]))
-  const bits = new Map(everybody.map(({ approver }, at) => [approver.id, 1n << BigInt(at)]))
-  const peopleOf = (ids: readonly string[]): People => ids.reduce((all, id) => all | (bits.get(id) ?? 0n), 0n)
+  const persons = new Map(everybody.map(({ approver }, at) => [approver.id, personAt(at)]))
+  const peopleOf = (ids: readonly string[]): People =>
+    ids.reduce((all, id) => unionOf(all, persons.get(id) ?? NOBODY), NOBODY)
   const features = new Set(thingsOf(state, 'feature').map(({ name }) => name))
   const moves = movesOf(features, rules.length > 0)
   const views = createViews(rules, new Set(thingsOf(state, 'tag').map(({ id }) => id!)), limits)
@@ -177,7 +202,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   /** The answers for those who have gained this; whom they act for has no credential but what they add. */
   const answersFor = ({ people, gains }: Reach) => {
     // Who acts for whom shows in nothing but credentials.
-    const acting = gains.has('others') && readsCredentials ? people : ''
+    const acting = gains.has('others') && readsCredentials ? people.bits : ''
     const key = `${[...gains].sort()} ${acting}`
     let found = known.get(key)
     if (found === undefined) {
@@ -248,7 +273,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         const name = names.get(id)
         return name === undefined || includes(people, peopleOf([id])) ? (name ?? id) : `${name} (taken over)`
       })
-    return [{ joining: 0n, isConditional: isOpen(line), step: stepOf(line, activity, called.sort()) }]
+    return [{ joining: NOBODY, isConditional: isOpen(line), step: stepOf(line, activity, called.sort()) }]
   }
   const isOpen = ({ conditions, unless }: AnswerLine) => conditions.length > 0 || unless.length > 0
   const stepOf = (
@@ -266,63 +291,83 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     }
   }
 
+  const gainSets = new Map<number, Gains>()
+  const gainsOf = (gained: number): Gains => {
+    const gains = gainSets.get(gained) ?? new Set(GAIN_NAMES.filter((gain) => (gained & BITS[gain]) > 0))
+    gainSets.set(gained, gains)
+    return gains
+  }
+  const reachOf = ({ people, isConditional, gained }: Gained, steps: readonly IndirectStep[]): Reach => ({
+    people,
+    isConditional,
+    gained,
+    gains: gainsOf(gained),
+    steps,
+  })
   const reaches = (): readonly Reach[] => {
-    const all: Reach[] = []
-    const start: Reach = { people: 0n, gains: new Set(), steps: [], isConditional: false }
+    const start: Gained = { people: NOBODY, isConditional: false, gained: 0 }
     const own: IndirectStep = { activity: OWN, people: ['each of them'], policies: [], gains: GAINS.own }
-    let open: readonly Reach[] = readsCredentials
-      ? [start, { ...start, gains: new Set(['own']), steps: [own] }]
-      : [start]
-    while (open.length > 0) {
-      const next: Reach[] = []
-      for (const reach of open) {
-        if (all.some((one) => isBetter(one, reach))) continue
+    const starts = [reachOf(start, []), reachOf({ ...start, gained: BITS.own }, [own])]
+    let last: readonly Reach[] = readsCredentials ? starts : starts.slice(0, 1)
+    const all: Reach[] = [...last]
+    while (last.length > 0) {
+      const next = new Map<string, Onward>()
+      for (const reach of last) for (const move of moves.asked(askDirect)) goOn(reach, move, next)
+      // Fewer people and no condition first, so that what is kept makes the most of the others needless.
+      const sorted = [...next.values()].sort(
+        (a, b) => Number(a.isConditional) - Number(b.isConditional) || a.size - b.size,
+      )
+      const from = all.length
+      for (const onward of sorted) {
+        if (all.some((one) => isBetter(one, onward))) continue
         if (all.length >= MOST_REACHES) {
           limits.add('there are too many ways to go on to try them all')
           return all
         }
-        all.push(reach)
-        for (const { question, activity, gains } of moves.asked(askDirect)) {
-          const more = gains.filter((gain) => !reach.gains.has(gain))
-          if (more.length === 0) continue
-          for (const { joining, step, isConditional } of stepsTo(question, activity, reach))
-            next.push({
-              people: reach.people | joining,
-              gains: new Set([...reach.gains, ...more]),
-              steps: [...reach.steps, { ...step, gains: more.map((gain) => GAINS[gain]).join(', ') }],
-              isConditional: reach.isConditional || isConditional,
-            })
-        }
+        all.push(reachOf(onward, [...onward.from.steps, { ...onward.step, gains: onward.more }]))
       }
-      // Fewer people and no condition first, so that what is kept makes the most of the others needless.
-      open = next.sort(
-        (a, b) => Number(a.isConditional) - Number(b.isConditional) || sizeOf(a.people) - sizeOf(b.people),
-      )
+      last = all.slice(from)
     }
     return all
+  }
+  /** Adds what comes of a move to `next`; of those with the same people and gains the first is kept. */
+  const goOn = (reach: Reach, { question, activity, gains }: Move, next: Map<string, Onward>) => {
+    const more = gains.filter((gain) => !reach.gains.has(gain))
+    if (more.length === 0) return
+    const gained = more.reduce((bits, gain) => bits | BITS[gain], reach.gained)
+    const told = more.map((gain) => GAINS[gain]).join(', ')
+    for (const { joining, step, isConditional: isOpen } of stepsTo(question, activity, reach)) {
+      const people = unionOf(reach.people, joining)
+      const isConditional = reach.isConditional || isOpen
+      const key = `${isConditional} ${gained} ${people.bits}`
+      if (next.has(key)) continue
+      next.set(key, { people, size: sizeOf(people), isConditional, gained, from: reach, step, more: told })
+    }
   }
 
   /** Minimal sets, by the shortest way, of those who do not get there directly. */
   const pathsTo = (question: PowerQuestion, activity: string, all: readonly Reach[]): readonly IndirectPath[] => {
     const found: Way[] = []
-    const isNeedless = (way: Way) =>
+    const isNeedless = (way: Pick<Way, 'people' | 'isConditional'>, length: number) =>
       found.some(
-        (one) => includes(way.people, one.people) && (!one.isConditional || way.isConditional) && isNoLonger(one, way),
+        (one) =>
+          includes(way.people, one.people) &&
+          (!one.isConditional || way.isConditional) &&
+          // Fewer people are better than fewer steps.
+          (one.people.bits !== way.people.bits || one.steps.length <= length),
       )
     for (const reach of all) {
       // Whatever it comes to has its people and more steps.
-      if (isNeedless(reach)) continue
+      if (isNeedless(reach, reach.steps.length)) continue
       if (found.length >= MOST_PATHS) {
         limits.add(`more than ${MOST_PATHS} sets of people get to one power; those by the shortest ways are told`)
         break
       }
-      for (const { joining, step, isConditional } of stepsTo(question, activity, reach)) {
-        const way: Way = {
-          people: reach.people | joining,
-          isConditional: reach.isConditional || isConditional,
-          steps: [...reach.steps, step],
-        }
-        if (!isNeedless(way)) found.push(way)
+      for (const { joining, step, isConditional: isOpen } of stepsTo(question, activity, reach)) {
+        const people = unionOf(reach.people, joining)
+        const isConditional = reach.isConditional || isOpen
+        if (isNeedless({ people, isConditional }, reach.steps.length + 1)) continue
+        found.push({ people, isConditional, steps: [...reach.steps, step] })
       }
     }
     return leastOf(found)
@@ -336,7 +381,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   })
   const { userIds, threshold } = organization.rootQuorum
   const roots = (all: readonly Reach[]): readonly IndirectPath[] => {
-    const isRoot = ({ people }: Way) => threshold > 0 && sizeOf(people & peopleOf(userIds)) >= threshold
+    const isRoot = ({ people }: Way) => threshold > 0 && sizeOf(people, peopleOf(userIds)) >= threshold
     const rooted = all.filter(({ gains }) => gains.has('quorum') || (gains.has('policies') && gains.has('denials')))
     return leastOf(rooted.filter((one) => !isRoot(one))).map(toPath)
   }
@@ -363,27 +408,12 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
 }
 
 /** Whether the first has no more people, as many gains and no more conditions. */
-function isBetter(one: Reach, other: Reach): boolean {
+function isBetter(one: Reach, other: Gained): boolean {
   return (
     (!one.isConditional || other.isConditional) &&
-    includes(other.people, one.people) &&
-    [...other.gains].every((gain) => one.gains.has(gain))
+    (one.gained & other.gained) === other.gained &&
+    includes(other.people, one.people)
   )
-}
-
-function includes(large: People, small: People): boolean {
-  return (large & small) === small
-}
-
-function sizeOf(people: People): number {
-  let size = 0
-  for (let left = people; left > 0n; left &= left - 1n) size++
-  return size
-}
-
-/** Whether a way of the same people has no more steps; fewer people are better than fewer steps. */
-function isNoLonger(one: Way, other: Way): boolean {
-  return one.people !== other.people || one.steps.length <= other.steps.length
 }
 
 /** Without those that have all the people of another, or more; of the same people one without a condition, then the shortest. */
@@ -437,6 +467,7 @@ const WRITTEN: PolicyRule = (() => {
   return {
     name: 'a new policy',
     serial: -1,
+    consensusSerial: -1,
     compiled,
     consensus: compiled,
     condition: undefined,

@@ -28,6 +28,13 @@ export const OWN = 'ACTIVITY_TYPE_CREATE_API_KEYS_V2'
 const MOST_VIEWS = 64
 const MOST_NEW_USERS = 6
 
+/** An activity that gains something. */
+export interface Move {
+  readonly question: PowerQuestion
+  readonly activity: string
+  readonly gains: readonly Gain[]
+}
+
 /** What each family of activities gains. */
 export function movesOf(features: ReadonlySet<string>, hasPolicies: boolean) {
   const logsIn = (contact: 'email' | 'phoneNumber') =>
@@ -56,7 +63,7 @@ export function movesOf(features: ReadonlySet<string>, hasPolicies: boolean) {
     const gains = gainsOf[request.row.family] ?? []
     return gains.length === 0 ? [] : [{ request, gains }]
   })
-  let asked: readonly { readonly question: PowerQuestion; readonly activity: string; readonly gains: readonly Gain[] }[]
+  let asked: readonly Move[]
   return {
     /** Moves with the same question and gains once. */
     asked: (ask: (world: AddressedWorld) => PowerQuestion) => {

@@ -115,12 +115,16 @@ function valuesOf(tree: Expression, world: PowerWorld, expression: LintExpressio
   const isOfHolder = [...roots].every((root) => root === holder?.root)
   const known = [...chains.keys()].every((chain) => chain === `${holder?.root}.id` || chain === `${holder?.root}.label`)
   if (roots.size > 0 && !(isOfHolder && known)) return OPEN
-  return new Set([evaluated(print(tree), holder)])
+  return new Set([evaluated(tree, holder)])
 }
 
+const compiledParts = new WeakMap<Expression, ReturnType<typeof compilePolicy>>()
+
 /** The value of a part that reads nothing but a holder's id and label. */
-function evaluated(condition: string, holder: Holder | undefined): Value {
-  const compiled = compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition })
+function evaluated(tree: Expression, holder: Holder | undefined): Value {
+  const known = compiledParts.get(tree)
+  const compiled = known ?? compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition: print(tree) })
+  if (!known) compiledParts.set(tree, compiled)
   const facts = holder ? { [holder.root]: { id: holder.id, label: holder.label } } : {}
   const holds = conditionHolds(compiled, { now: 0n, activity: { type: '' }, approvers: [], ...facts })
   return holds === undefined ? 'error' : holds ? 'true' : 'false'

@@ -6,7 +6,7 @@ import { type Organization, votersOf } from '../authority/index.ts'
 import { type Coalitions, type PolicyContext, type Voter, whoCan } from '../policy/index.ts'
 import { nameValue } from '../resources/index.ts'
 import type { Applying, PowerQuestion } from './questions.ts'
-import { without } from './same-coalitions.ts'
+import { simplest, without } from './same-coalitions.ts'
 import { restsOnIncluded } from './separable.ts'
 
 /** Sets of people by their ids, and what must hold of the request. */
@@ -39,12 +39,19 @@ export function createAnswers(
 ): Answers {
   const names = new Map(people.map(({ name, approver }) => [approver.id, name]))
   const byId = people.map((one): Voter => ({ ...one, name: one.approver.id }))
+  const places = new Map(byId.map(({ name }, at) => [name, at]))
+  const placeOf = (id: string) => places.get(id)!
   const found = new Map<string, Coalitions | 'gave-up'>()
   const find = (applying: readonly Applying[], isRootOnly: boolean) => {
-    const key = `${isRootOnly} ${applying.map(({ rule }) => rule.serial).sort()}`
-    const sets = found.get(key) ?? whoCan(policiesOf(applying), contextFor(organization, nowMs, isRootOnly), byId)
-    found.set(key, sets)
-    return sets
+    // Policies that apply to other requests and ask the same of those who vote have the same answer.
+    const distinct = new Map(applying.map(({ rule }) => [rule.consensusSerial, rule.consensus]))
+    const key = `${isRootOnly} ${[...distinct.keys()].sort()}`
+    const known = found.get(key)
+    if (known) return known
+    const sets = whoCan([...distinct.values()], contextFor(organization, nowMs, isRootOnly), byId)
+    const made = sets === 'gave-up' ? sets : simplest(sets, placeOf)
+    found.set(key, made)
+    return made
   }
   const lines = new Map<string, readonly AnswerLine[]>()
   return {
@@ -52,7 +59,7 @@ export function createAnswers(
     organization,
     find,
     linesOf: (question) => {
-      const known = lines.get(question.key) ?? linesOf(question, find)
+      const known = lines.get(question.key) ?? linesOf(question, find, placeOf)
       lines.set(question.key, known)
       return known
     },
@@ -61,10 +68,6 @@ export function createAnswers(
       found: sets,
     }),
   }
-}
-
-function policiesOf(applying: readonly Applying[]) {
-  return applying.map(({ rule }) => rule.consensus)
 }
 
 /** What policies without their conditions read: of the type no more than whether it is the root quorum's alone. */
@@ -100,7 +103,11 @@ export function partsOf({ applying }: PowerQuestion) {
  * An open DENY may apply: without a condition those have the power whom it would not stop. An open ALLOW may hold, each by itself and
  * all at once, since approvers of one may vote on what another allows.
  */
-function linesOf(question: PowerQuestion, findSets: Answers['find']): readonly AnswerLine[] {
+function linesOf(
+  question: PowerQuestion,
+  findSets: Answers['find'],
+  placeOf: (id: string) => number,
+): readonly AnswerLine[] {
   const { denials, allowances, closed, groups } = partsOf(question)
   const find = (some: readonly Applying[]) => findSets(some, question.isRootOnly)
   const allowed = closed.filter(({ rule }) => rule.compiled.policy.effect === 'EFFECT_ALLOW')
@@ -113,7 +120,8 @@ function linesOf(question: PowerQuestion, findSets: Answers['find']): readonly A
     by: readonly Applying[],
   ) => {
     const found = find(some)
-    const people = found === 'gave-up' ? 'unknown' : always === undefined ? found : without(found, always)
+    const people =
+      found === 'gave-up' ? 'unknown' : always === undefined ? found : simplest(without(found, always), placeOf)
     if (people !== 'unknown' && people.found.length === 0) return
     lines.push({ conditions, unless, policies: namesOf(by), people })
   }

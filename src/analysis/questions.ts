@@ -6,7 +6,7 @@
 import { type CompiledPolicy, type Expression, type LintExpression, readsOf } from '../policy/index.ts'
 import type { Resource } from '../resources/index.ts'
 import { type PolicyCompiler, policyText } from './policies.ts'
-import { type Possible, possibleIn } from './possible.ts'
+import { type Holder, type Possible, possibleIn } from './possible.ts'
 import { type AddressedWorld, EVERY_REQUEST, type HolderRoot, type PowerRequest } from './power-table.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
@@ -15,14 +15,21 @@ export interface PolicyRule {
   readonly name: string
   /** Equal for policies that decide alike, whatever their names and ids. */
   readonly serial: number
+  /** Equal for policies that differ in nothing but names, ids and conditions. */
+  readonly consensusSerial: number
   readonly compiled: CompiledPolicy
   /** Without its condition. */
   readonly consensus: CompiledPolicy
   readonly condition: LintExpression | undefined
   /** What its condition cannot read is never met: the service has taken it, but it errs whatever is asked. */
   readonly isReadable: boolean
-  /** The ids of which the holder must have one for the condition to hold; absent: any. */
+  /** Of what the holder must have one thing for the condition to hold (`pinsOf`); absent: it may be any holder. */
   readonly pins: Readonly<Partial<Record<HolderRoot, ReadonlySet<string>>>>
+}
+
+/** What policies can name a holder by. */
+export function pinsOf({ id, label }: Pick<Holder, 'id' | 'label'>): readonly string[] {
+  return [`id ${id}`, `label ${label}`]
 }
 
 /** A policy that may take part. */
@@ -83,13 +90,18 @@ function readsRoot(condition: LintExpression | undefined, root: HolderRoot): boo
 
 export function readRule(compiled: CompiledPolicy, serials: Map<string, number>): PolicyRule {
   const { policy, condition } = compiled
-  const key = JSON.stringify([policy.effect, policy.consensus, policy.condition, policy.time])
-  const serial = serials.get(key) ?? serials.size
-  serials.set(key, serial)
+  const serialOf = (...parts: readonly unknown[]) => {
+    const key = JSON.stringify(parts)
+    const serial = serials.get(key) ?? serials.size
+    serials.set(key, serial)
+    return serial
+  }
+  const { effect, consensus, time } = policy
   const tree = condition?.tree
   return {
     name: policy.name,
-    serial,
+    serial: serialOf(effect, consensus, time, policy.condition),
+    consensusSerial: serialOf(effect, consensus, time),
     compiled,
     consensus: { ...compiled, policy: { ...policy, condition: undefined }, condition: undefined },
     condition: tree && { text: condition.unit.text, tree, types: condition.unit.types },
@@ -99,21 +111,26 @@ export function readRule(compiled: CompiledPolicy, serials: Map<string, number>)
 }
 
 function pinned(root: HolderRoot, tree: Expression): PolicyRule['pins'] {
-  const ids = pinsOf(tree, root)
-  return ids === undefined ? {} : { [root]: ids }
+  const pins = pinsIn(tree, root)
+  return pins === undefined ? {} : { [root]: pins }
 }
 
-/** The ids outside of which an expression is never true; undefined for any. */
-function pinsOf(tree: Expression, root: HolderRoot): ReadonlySet<string> | undefined {
+/** The names outside of which an expression is never true; undefined for any. */
+function pinsIn(tree: Expression, root: HolderRoot): ReadonlySet<string> | undefined {
   if (tree.kind === 'logic') {
-    const all = tree.operands.map((one) => pinsOf(one, root))
+    const all = tree.operands.map((one) => pinsIn(one, root))
     if (tree.operator === '&&') return all.find((one) => one !== undefined)
     return all.includes(undefined) ? undefined : new Set(all.flatMap((one) => [...one!]))
   }
-  if (tree.kind !== 'compare' || tree.operator !== '==' || tree.right.kind !== 'string') return undefined
+  if (tree.kind !== 'compare' || (tree.operator !== '==' && tree.operator !== 'in')) return undefined
   const { left, right } = tree
-  const isId = left.kind === 'member' && left.name.text === 'id' && left.target.kind === 'name'
-  return isId && left.target.name === root ? new Set([right.value]) : undefined
+  const texts = (tree.operator === 'in' && right.kind === 'list' ? right.items : [right]).map(
+    (one) => one.kind === 'string' && one.value,
+  )
+  const isNamed = left.kind === 'member' && left.target.kind === 'name' && left.target.name === root
+  if (!isNamed || texts.includes(false)) return undefined
+  const field = left.name.text
+  return field === 'id' || field === 'label' ? new Set(texts.map((text) => `${field} ${text}`)) : undefined
 }
 
 /** Makes the questions of a state. */
@@ -125,13 +142,13 @@ export function createQuestions(
     .map(reader.ruleOf)
     .filter(({ isReadable }) => isReadable)
   // INVARIANT: a policy is among the candidates of each holder that it may hold for.
-  const byHolder = { wallet: new Map<string, PolicyRule[]>(), private_key: new Map<string, PolicyRule[]>() }
+  const byPin = { wallet: new Map<string, PolicyRule[]>(), private_key: new Map<string, PolicyRule[]>() }
   const unpinned = { wallet: [] as PolicyRule[], private_key: [] as PolicyRule[] }
   for (const rule of rules)
     for (const root of ['wallet', 'private_key'] as const) {
-      const ids = rule.pins[root]
-      if (ids === undefined) unpinned[root].push(rule)
-      else for (const id of ids) byHolder[root].set(id, [...(byHolder[root].get(id) ?? []), rule])
+      const pins = rule.pins[root]
+      if (pins === undefined) unpinned[root].push(rule)
+      else for (const pin of pins) byPin[root].set(pin, [...(byPin[root].get(pin) ?? []), rule])
     }
   // Of most requests most policies can hold for no holder, which is found out once.
   const perRequest = new Map<number, readonly PolicyRule[]>()
@@ -145,8 +162,9 @@ export function createQuestions(
     return found
   }
   return (world) => {
-    const named = world.holder === undefined ? [] : (byHolder[world.holder.root].get(world.holder.id) ?? [])
-    const applying = [...holding(world), ...named].flatMap((rule): readonly Applying[] => {
+    const { holder } = world
+    const named = holder === undefined ? [] : pinsOf(holder).flatMap((pin) => byPin[holder.root].get(pin) ?? [])
+    const applying = [...new Set([...holding(world), ...named])].flatMap((rule): readonly Applying[] => {
       const { canHold, canFail, text } = reader.possible(rule, world)
       return canHold ? [{ rule, open: canFail ? text : '' }] : []
     })

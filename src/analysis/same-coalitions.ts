@@ -52,6 +52,58 @@ export function without(all: Coalitions, other: Coalitions): Coalitions {
   return { classes: cells.map(({ names }) => names), found: left }
 }
 
+/**
+ * The same sets in as few classes as there can be, without those who are in none. How finely people are told apart depends on policies
+ * that may not matter to the result; in this form equal results are equal texts. Classes, and people in them, come in a given order.
+ */
+export function simplest({ classes, found }: Coalitions, placeOf: (name: string) => number): Coalitions {
+  const used = [...classes.keys()].filter((index) => found.some((counts) => counts[index]! > 0))
+  let groups = used.map((index) => classes[index]!)
+  let sets: Coalitions['found'] = found.map((counts) => used.map((index) => counts[index]!))
+  for (let a = 0; a < groups.length; a++)
+    for (let b = a + 1; b < groups.length; ) {
+      const [one, other] = [groups[a]!, groups[b]!]
+      const merged = mergedSets(sets, { at: a, size: one.length }, { at: b, size: other.length })
+      if (merged) {
+        groups = groups.with(a, [...one, ...other]).toSpliced(b, 1)
+        sets = merged
+      } else b++
+    }
+  const sorted = groups.map((names) => names.toSorted((x, y) => placeOf(x) - placeOf(y)))
+  const order = [...sorted.keys()].sort((x, y) => placeOf(sorted[x]![0]!) - placeOf(sorted[y]![0]!))
+  const inOrder = sets.map((counts) => order.map((index) => counts[index]!))
+  return { classes: order.map((index) => sorted[index]!), found: inOrder.sort(bySize) }
+}
+
+/** The sets with two classes as one; undefined where somebody of the one cannot stand for somebody of the other in each set. */
+function mergedSets(
+  found: Coalitions['found'],
+  one: { readonly at: number; readonly size: number },
+  other: { readonly at: number; readonly size: number },
+): Coalitions['found'] | undefined {
+  const merged = new Map<string, { readonly counts: readonly number[]; ways: number }>()
+  for (const counts of found) {
+    const together = counts.with(one.at, counts[one.at]! + counts[other.at]!).toSpliced(other.at, 1)
+    const key = together.join(' ')
+    const known = merged.get(key)
+    if (known) known.ways++
+    else merged.set(key, { counts: together, ways: 1 })
+  }
+  const all = [...merged.values()]
+  const isWhole = all.every(({ counts, ways }) => {
+    const sum = counts[one.at]!
+    return ways === Math.min(sum, one.size) - Math.max(0, sum - other.size) + 1
+  })
+  return isWhole ? all.map(({ counts }) => counts) : undefined
+}
+
+/** The smallest first; of one size, those with most of the first class. */
+function bySize(a: readonly number[], b: readonly number[]): number {
+  const size = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
+  const at = a.findIndex((count, index) => count !== b[index])
+  return size(a) - size(b) || (at < 0 ? 0 : b[at]! - a[at]!)
+}
+
 /** People whom neither result tells apart, and their class in each. */
 interface Cell {
   readonly names: readonly string[]
