@@ -313,6 +313,8 @@ const importedByPath = [
   'src/protocol/status.ts',
   'src/protocol/catalogue.ts',
   'src/protocol/spelling.ts',
+  // Prose for the docs, which the library for browsers leaves out.
+  'src/policy/readings.ts',
 ]
 
 const files = ['src', 'activities', 'workflows'].flatMap(listSources)

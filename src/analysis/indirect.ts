@@ -398,8 +398,8 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         isTooMany()
         return []
       }
-      const joining = (set: readonly string[]) => (gains.has('others') ? 0n : peopleOf(set))
-      return setsOf(found, limits).map((set) => ({ people: people | joining(set), isConditional, steps }))
+      const joining = (set: readonly string[]) => (gains.has('others') ? NOBODY : peopleOf(set))
+      return setsOf(found, limits).map((set) => ({ people: unionOf(people, joining(set)), isConditional, steps }))
     })
     const [best] = leastOf(ways)
     return best && toPath(best)

@@ -43,7 +43,6 @@ export type {
 export { type Parsed, parse } from './parser.ts'
 export { print } from './print.ts'
 export type { PolicyProblem } from './problem.ts'
-export { type Reading, readings } from './readings.ts'
 export { type Reads, readsOf, type Use } from './reads.ts'
 export { writeRefusal } from './refusal.ts'
 export type { Finding, LintExpression, LintInput, LintRule, LintSeverity } from './rules/rule.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readings } from '../../src/policy/index.ts'
+import { readings } from '../../src/policy/readings.ts'
 import { runCase } from '../../src/scenarios/index.ts'
 import { caseFiles, readPolicyCases } from './cases.ts'
 

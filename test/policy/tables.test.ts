@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { exposedParams } from '../../src/policy/activity-params.ts'
 import { fieldRow, roots, structs } from '../../src/policy/environment.ts'
 import * as policy from '../../src/policy/index.ts'
-import { activityParams, checkText, readings } from '../../src/policy/index.ts'
+import { activityParams, checkText } from '../../src/policy/index.ts'
 import { loaderOf } from '../../src/policy/load.ts'
+import { readings } from '../../src/policy/readings.ts'
 import type { Type } from '../../src/policy/types.ts'
 import { Fault } from '../../src/policy/values.ts'
 import { activities } from '../../src/protocol/index.ts'
@@ -181,7 +182,6 @@ test('policy: the room exports what is listed here', () => {
       "policyCodes",
       "print",
       "readForLint",
-      "readings",
       "readsOf",
       "rootType",
       "rules",

@@ -1,4 +1,5 @@
-import { languageTables, readings, showType } from '../../policy/index.ts'
+import { languageTables, showType } from '../../policy/index.ts'
+import { readings } from '../../policy/readings.ts'
 import { activities, activityKinds } from '../../protocol/index.ts'
 import { cell } from './cell.ts'
 
