@@ -3,7 +3,7 @@ import { type PowerLine, type PowerName, powersOf, waysOf } from '../analysis/in
 import type { QueryClient } from '../client/index.ts'
 import { textsIn } from '../live/index.ts'
 import { fromTimestamp } from '../protocol/index.ts'
-import type { Actual } from '../resources/index.ts'
+import { type Actual, type Address, parseAddress } from '../resources/index.ts'
 import type { isVotedBy } from './contain.ts'
 
 /** An activity in which the key voted, or that registered or deleted it. */
@@ -21,7 +21,7 @@ export interface Act {
 
 /** Something that lives and that a completed activity of the key made or changed. */
 export interface LeftBehind {
-  readonly address: string
+  readonly address: Address
   readonly did: 'made' | 'changed'
   readonly activityId: string
   readonly at: string
@@ -86,9 +86,12 @@ export async function traceKey(
     const made = textsIn(activity.result)
     for (const text of new Set([...made, ...textsIn(activity.intent)])) {
       const address = addresses.get(text)
+      if (address === undefined || !CHANGES.test(type)) continue
+      const did = made.has(text) && makes(type, address) ? 'made' : 'changed'
       // The newest activity of a thing is the one that it is as it is by.
-      if (address === undefined || left.has(address) || !CHANGES.test(type)) continue
-      left.set(address, { address, did: made.has(text) ? 'made' : 'changed', activityId: id, at })
+      const newest = left.get(address)
+      if (!newest) left.set(address, { address, did, activityId: id, at })
+      else if (did === 'made') left.set(address, { ...newest, did })
     }
   }
   acts.reverse()
@@ -101,6 +104,12 @@ export async function traceKey(
 }
 
 const CHANGES = /^ACTIVITY_TYPE_(CREATE|UPDATE|IMPORT|SET|ENABLE|DISABLE|RECOVER)_/
+
+/** Whether an activity makes things of this kind: the result of an update names what it was of, and that of a new tag its members. */
+function makes(type: string, address: Address): boolean {
+  const isOfTag = /_TAGS?(_V\d+)?$/.test(type)
+  return /^ACTIVITY_TYPE_(CREATE|IMPORT)_/.test(type) && isOfTag === /tag$/i.test(parseAddress(address)!.kind)
+}
 
 /** What leaves the organization: signatures, payments, keys. */
 const LEAVES = /_(SIGN|SEND|EXPORT|EXECUTE_SWAP|CLAIM|EARN_DEPOSIT|EARN_WITHDRAW|SPARK_PREPARE_TRANSFER)(_|$)/

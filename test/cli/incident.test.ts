@@ -52,6 +52,10 @@ async function attack({ service, userId, client }: { service: TestService; userI
   await client.submit('ACTIVITY_TYPE_CREATE_API_KEYS_V2', own(second.publicKey, 'second'))
   await service.client(second.privateKey).submit('ACTIVITY_TYPE_CREATE_API_KEYS_V2', own(third.publicKey, 'third'))
   await client.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', policy('backdoor', ci, "activity.resource == 'USER'"))
+  // What it made it changes, and what others made too.
+  const { policies } = await service.root.query('list_policies', {})
+  for (const { policyId, policyName } of policies.filter(({ policyName }) => ['backdoor', 'two'].includes(policyName)))
+    await client.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, policyNotes: `not what ${policyName} says` })
   const waiting = await client.submit('ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'mine', accounts: [] })
   expect(waiting.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED')
   return { second, third, waiting }
@@ -103,6 +107,7 @@ test('incident key: it is found, cut off with what it made, and proved dead; wha
   const acted = found.acts.filter(({ part }: { part: string }) => part !== 'about')
   expect(acted.map(({ id }: { id: string }) => id).sort()).toEqual(its.map(({ id }) => id).sort())
   expect(found.left).toContainEqual(expect.objectContaining({ address: 'policy.backdoor', did: 'made' }))
+  expect(found.left).toContainEqual(expect.objectContaining({ address: 'policy.two', did: 'changed' }))
   expect(found.beyond.map(({ id }: { id: string }) => id)).toEqual([beyond])
   expect(await countActivities(service)).toBe(before)
 
