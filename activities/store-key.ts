@@ -18,6 +18,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'send-batch-stops',
   'watch-states',
   'watch-notices',
+  'watch-news',
   'watch-events',
 ])
 /** What a shared store says of itself. */

@@ -31,6 +31,9 @@ export interface WatchLedger {
   putLock(organizationId: string, lock: WatchLock): Promise<void>
   stateOf(organizationId: string): Promise<WatchState | undefined>
   putState(organizationId: string, state: WatchState): Promise<void>
+  /** The last news of what is inside it, by a name of its own; undefined where there never was any. */
+  newsOf(organizationId: string): Promise<string | undefined>
+  putNews(organizationId: string, news: string): Promise<void>
   /** What was told to whom; undefined before the first time. */
   noticesOf(organizationId: string): Promise<NoticeState | undefined>
   putNotices(organizationId: string, notices: NoticeState): Promise<void>
@@ -79,6 +82,7 @@ export function createWatchLedger(
         await records.write(at('watches', organizationId), NONE)
       await records.remove(at('watch-states', organizationId))
       await records.remove(at('watch-notices', organizationId))
+      await records.remove(at('watch-news', organizationId))
       for (const [name] of await eventsOf(organizationId)) await records.remove(eventAt(name))
     },
     async list() {
@@ -105,6 +109,8 @@ export function createWatchLedger(
     putLock: (organizationId, lock) => put('watch-locks', organizationId, lock),
     stateOf: (organizationId) => get('watch-states', organizationId),
     putState: (organizationId, state) => records.write(at('watch-states', organizationId), JSON.stringify(state)),
+    newsOf: (organizationId) => get('watch-news', organizationId),
+    putNews: (organizationId, news) => records.write(at('watch-news', organizationId), JSON.stringify(news)),
     noticesOf: (organizationId) => get('watch-notices', organizationId),
     putNotices: (organizationId, notices) =>
       records.write(at('watch-notices', organizationId), JSON.stringify(notices)),

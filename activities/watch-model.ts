@@ -127,6 +127,8 @@ export interface WatchState {
   readonly definitions?: string
   /** What tells whether anything was done since: the newest activity and those that wait. */
   readonly cursor?: string
+  /** The last news of what is inside it when all was read. */
+  readonly news?: string
   /** All was read while an apply ran: once that is over, it is read again. */
   readonly duringApply?: true
   /** How often all was read. */

@@ -5,7 +5,7 @@ import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
 import { toFailure } from './failure.ts'
 import { notify } from './notify.ts'
-import { driftOf, lookAt, modeOf, repairsInReach, tooOften } from './watch-cycle.ts'
+import { driftOf, lookAt, modeOf, repairsInReach, type Seen, tooOften } from './watch-cycle.ts'
 import type { Held, Watch, WatchCycle, WatchState } from './watch-model.ts'
 import { askSource, type Sourced, watchOf } from './watch-source.ts'
 
@@ -38,7 +38,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
   const sweep = async (
     sourced: Sourced,
     before: WatchState,
-    seen: Awaited<ReturnType<typeof lookAt>>,
+    { cursor, waiting, activities, news }: Seen & News,
   ): Promise<Look> => {
     const at = now()
     const asked = watchOf(sourced)
@@ -59,7 +59,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       await watches.putLock(organizationId, vouched)
       await watches.putTaken(organizationId, { ...taken, settings })
     }
-    const drift = driftOf(plan, { watch, before, waiting: seen.activities, at })
+    const drift = driftOf(plan, { watch, before, waiting: activities, at })
     const isGood =
       plan.changes.length === 0 && (plan.subOrganizations ?? []).every(({ changes }) => changes.length === 0)
     if (isGood && plan.guards.every(({ allowed }) => allowed)) await watches.putLock(organizationId, lock)
@@ -78,10 +78,11 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       sweptAt: at,
       ...(drift.length === 0 ? { goodAt: at } : {}),
       definitions: watch.definitions,
-      cursor: seen.cursor,
+      cursor,
+      ...(news === undefined ? {} : { news }),
       sweeps,
       drift,
-      waiting: seen.waiting,
+      waiting,
       repairs: before.repairs.filter((one) => repairsInReach(one.sweep, sweeps)),
     }
     const proposed = partOf(plan, kindsIn(watch, ['propose', 'repair']))
@@ -195,10 +196,11 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       const sourced = await askSource(deps, own)
       const watch = watchOf(sourced)
       const client = await deps.clientFor({ id: organizationId, name: watch.organization, baseUrl: watch.baseUrl })
-      const seen = await lookAt(client, deps.clock())
+      const news = await watches.newsOf(organizationId)
+      const seen = { ...(await lookAt(client, deps.clock())), news }
       const isOver = before.duringApply && !(await isApplying(organizationId))
       const isAsBefore = sourced.refused?.why === before.refused?.why
-      if (!isOver && isAsBefore && isUnchanged(watch, before, { cursor: seen.cursor, nowMs: deps.clock() })) {
+      if (!isOver && isAsBefore && isUnchanged(watch, before, { ...seen, nowMs: deps.clock() })) {
         const state = { ...withSource(before, sourced, now()), lookedAt: now(), waiting: seen.waiting }
         await watches.putState(organizationId, state)
         const { repair, drift } = state
@@ -250,6 +252,11 @@ function withSource(before: WatchState, { taken, refused, away }: Sourced, at: s
   }
 }
 
+/** The last news of what is inside the organization, as a webhook brought it. */
+interface News {
+  readonly news: string | undefined
+}
+
 /** What was found, and the plan to apply. */
 interface Look {
   readonly state: WatchState
@@ -259,12 +266,14 @@ interface Look {
 /** Nothing is new since all was last read, which is not long ago, and nothing failed or was resumed since. */
 function isUnchanged(
   watch: Watch,
-  { cursor, sweptAt, definitions, error, held }: WatchState,
-  seen: { readonly cursor: string; readonly nowMs: number },
+  { cursor, sweptAt, definitions, error, held, news }: WatchState,
+  seen: Pick<Seen, 'cursor'> & News & { readonly nowMs: number },
 ): boolean {
   if (error !== undefined || sweptAt === undefined || definitions !== watch.definitions) return false
   if (held && watch.resumedAt !== undefined && held.since <= watch.resumedAt) return false
-  return cursor === seen.cursor && seen.nowMs - Date.parse(sweptAt) < watch.sweepMs
+  const since = seen.nowMs - Date.parse(sweptAt)
+  // All is read for news from inside, and not more often than anybody asked to look: one may be busy.
+  return cursor === seen.cursor && since < (news === seen.news ? watch.sweepMs : watch.everyMs)
 }
 
 function kindsIn(watch: Watch, modes: readonly string[]): ReadonlySet<KindName> {

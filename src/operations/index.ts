@@ -107,4 +107,5 @@ export {
   runWatch,
   type Watched,
 } from './watch.ts'
+export { type ActivityNews, createNewsTaker } from './watch-news.ts'
 export { createWatchPlanner } from './watch-plan.ts'

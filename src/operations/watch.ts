@@ -232,6 +232,14 @@ export async function runWatch(place: ApplyPlace): Promise<void> {
   await scheduleOf(place.client, place.organizationId).trigger(OVERLAP)
 }
 
+/** It is looked at now, unless nobody watches it or somebody has paused that. Says whether it is. */
+export async function lookUnlessPaused({ client, organizationId }: ApplyPlace): Promise<boolean> {
+  const described = await describe(client, organizationId)
+  if (!described || described.isPaused) return false
+  await scheduleOf(client, organizationId).trigger(OVERLAP)
+  return true
+}
+
 /** It is watched no longer. An apply that was begun goes on. Throws `cli/not-watched`. */
 export async function removeWatch(place: ApplyPlace): Promise<void> {
   await findWatch(place)

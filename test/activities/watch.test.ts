@@ -95,6 +95,22 @@ describe('a look', () => {
     expect((await look()).outcome).toBe('as defined')
   })
 
+  test('reads all of it for news of what is inside it, once for each, and not more often than it is looked at', async () => {
+    await watch()
+    await look()
+    await store.watches.putNews(ORGANIZATION, 'one')
+    world.nowMs += MINUTE - 1
+    expect((await look()).outcome).toBe('unchanged')
+    world.nowMs += 1
+    expect((await look()).outcome).toBe('as defined')
+    world.nowMs += MINUTE
+    expect((await look()).outcome).toBe('unchanged')
+    await store.watches.putNews(ORGANIZATION, 'two')
+    expect((await look()).outcome).toBe('as defined')
+    await store.watches.remove(ORGANIZATION)
+    expect(await store.watches.newsOf(ORGANIZATION)).toBeUndefined()
+  })
+
   test('that fails keeps what was known, says since when, and the next one reads all of it', async () => {
     await watch()
     world.plan = drifted()

@@ -763,6 +763,11 @@ export const commands: readonly CommandRow[] = [
           '`auto-upgrade`: workflows go on at the current version (default); `pinned`: they end where they began',
       },
       { flags: '--current', meaning: 'make this version the current one, which takes new workflows' },
+      {
+        flags: '--webhook-port <port>',
+        meaning:
+          'take webhooks at /webhooks of this port of 127.0.0.1: a change is looked at when it is made (default: none)',
+      },
     ],
     example: 'quorate worker',
     help: {
@@ -772,6 +777,7 @@ export const commands: readonly CommandRow[] = [
         ['TEMPORAL_ADDRESS=temporal:7233 quorate worker', 'with a Temporal server of your own'],
         ['quorate worker --metrics-port 9464', 'with metrics for Prometheus and a health probe'],
         ['quorate worker --build-id 0.1.0 --current', 'as a version that takes over from the one before'],
+        ['quorate worker --webhook-port 9465', 'look at a watched organization as soon as something is done there'],
       ],
       seeAlso: ['apply', 'status', 'doctor'],
     },

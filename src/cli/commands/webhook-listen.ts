@@ -6,7 +6,7 @@ import { makeBody, shortCode } from '../../plan/index.ts'
 import { activities, isWaiting, type Wire } from '../../protocol/index.ts'
 import { ServiceError } from '../../service/index.ts'
 import { askAboutWebhooks } from '../../service/operator/index.ts'
-import { isWebhookEventType, verifyDelivery, WEBHOOK_EVENTS } from '../../webhook/index.ts'
+import { isWebhookEventType, WEBHOOK_EVENTS } from '../../webhook/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJsonLine } from '../io.ts'
@@ -14,11 +14,8 @@ import { readPort } from '../ports.ts'
 import { line } from '../screen.ts'
 import { serviceFolder } from '../service-folder.ts'
 import { MEANING_OF_FAULT, renderEvent } from '../views/webhooks.ts'
-import { fetchWebhookKeys } from '../webhook-keys.ts'
 import { type CameIn, startWebhookReceiver } from '../webhook-receiver.ts'
-
-/** How far a webhook's time may be from the service's. */
-const WINDOW_MS = 300_000
+import { createVerifier } from '../webhook-verifier.ts'
 
 /** A service waits for ten seconds; what it is told in its place must come before. */
 const FORWARD_MS = 9_000
@@ -76,21 +73,9 @@ function createTaker(
   { io, json }: CommandInput,
   { place, forwardTo }: { readonly place: Place; readonly forwardTo: string | undefined },
 ): (came: CameIn) => Promise<{ readonly status: number; readonly isEvent: boolean }> {
-  let keys: ReturnType<typeof fetchWebhookKeys> | undefined
-  const verify = async (came: CameIn) => {
-    keys ??= fetchWebhookKeys(place.baseUrl)
-    const known = await keys.catch((error: unknown) => {
-      keys = undefined
-      throw error
-    })
-    return verifyDelivery(came, { keys: known, now: place.now(), mostAgeMs: WINDOW_MS })
-  }
+  const verify = createVerifier(place)
   return async (came) => {
-    let verdict = await verify(came)
-    if (!verdict.ok && verdict.reason === 'missing_key') {
-      keys = undefined
-      verdict = await verify(came)
-    }
+    const verdict = await verify(came)
     if (!verdict.ok) {
       if (json) writeJsonLine(io, { verified: false, reason: verdict.reason })
       else io.say(line`Something came that is not verified: ${verdict.reason}. ${MEANING_OF_FAULT[verdict.reason]}\n`)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createPlanStore } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { taskQueueOf } from '../../operations/index.ts'
+import { createNewsTaker, taskQueueOf } from '../../operations/index.ts'
 import { makeCurrent, openMonitor, routeTemporalLogs, VERSIONINGS, type WorkerVersion } from '../../worker/index.ts'
 import { findPlace } from '../background/connect.ts'
 import { findTemporalServer } from '../background/temporal.ts'
@@ -11,6 +11,7 @@ import { createLog } from '../logger.ts'
 import { createOrganizationWorker } from '../organization-worker.ts'
 import { readPort } from '../ports.ts'
 import { line } from '../screen.ts'
+import { listenForNews } from '../webhook-looks.ts'
 
 /** The version that the options say. Throws `cli/usage`. */
 function readVersion({ options }: CommandInput): Omit<WorkerVersion, 'deployment'> | undefined {
@@ -39,6 +40,7 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
   const { io, json, options, settings } = input
   const port = readPort(options['metricsPort'], '--metrics-port')
   const versioned = readVersion(input)
+  const webhookPort = readPort(options['webhookPort'], '--webhook-port')
   const { logger, sink } = createLog()
   await routeTemporalLogs(logger)
   const place = await findPlace(input)
@@ -48,6 +50,14 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
   const { watches } = createPlanStore(join(settings.dataDir, 'plans'))
   const monitor =
     port === undefined ? undefined : await openMonitor({ port, temporal, taskQueue, baseUrl, organizationId, watches })
+  const take = createNewsTaker({ client: temporal.client, organizationId, taskQueue, dataDir: settings.dataDir })
+  const listen = (port: number) =>
+    listenForNews({ port, baseUrl }, { take, logger }).catch(async (error: unknown) => {
+      await monitor?.close()
+      await temporal.close()
+      throw error
+    })
+  const news = webhookPort === undefined ? undefined : await listen(webhookPort)
   const counted = monitor ? { onStep: monitor.onStep } : {}
   const version = versioned && { ...versioned, deployment: deploymentOf(organizationId) }
   const running = await createOrganizationWorker(temporal, place, settings, {
@@ -67,12 +77,14 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
     baseUrl,
     publicKey: place.key.publicKey,
     ...urls,
+    ...(news ? { webhookUrl: news.url } : {}),
   }
   const work = running.run()
   if (json) writeJsonLine(io, { ready: true, ...facts })
   else io.say(line`The worker polls ${facts.taskQueue} at ${temporal.address}. Ctrl-C stops it.\n`)
   if (!json && urls)
     io.say(line`Its metrics are at ${urls.metricsUrl} and its health at ${urls.healthUrl}, for this machine alone.\n`)
+  if (!json && news) io.say(line`It takes webhooks at ${news.url}, and looks at once when one tells of a change.\n`)
   try {
     if (version && options['current'] === true) {
       const { client, namespace } = temporal
@@ -85,6 +97,7 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
     }
     await work
   } finally {
+    await news?.close()
     await monitor?.close()
   }
   await temporal.close()
