@@ -289,6 +289,8 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'webhooks-given-up': ['command', 'database-options', 'screen', 'service-folder'],
   'webhook-keys': [],
   'webhook-receiver': [],
+  'webhook-verifier': ['webhook-keys', 'webhook-receiver'],
+  'webhook-looks': ['webhook-receiver', 'webhook-verifier'],
   views: ['command', 'io', 'screen', 'files', 'waiting'],
   policies: ['command', 'values', 'views'],
   'policy-set': [],

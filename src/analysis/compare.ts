@@ -32,7 +32,7 @@ import { type PolicyRule, readRule } from './questions.ts'
 import { nothingCompared, readClause } from './request-parts.ts'
 import type { KnownWallet } from './request-values.ts'
 import { sameCoalitions, without } from './same-coalitions.ts'
-import { type Play, playOf, type Stage } from './witness.ts'
+import { type DecidingState, type Play, playOf } from './witness.ts'
 
 /** Policies, and the people and wallets that they speak of. */
 export interface PolicySet {
@@ -143,7 +143,7 @@ function readPeople(organization: Organization, nowMs: number): Pick<Side, 'answ
 interface Side {
   readonly answers: Answers
   readonly voters: readonly Voter[]
-  readonly stage: Stage
+  readonly stage: DecidingState
   /** Equal for sides with the same people. */
   readonly key: string
 }

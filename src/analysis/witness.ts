@@ -12,7 +12,7 @@ import {
 } from '../policy/index.ts'
 
 /** Policies with those who may decide. */
-export interface Stage {
+export interface DecidingState {
   readonly policies: readonly CompiledPolicy[]
   readonly voters: readonly Voter[]
   readonly rootQuorum: NonNullable<PolicyContext['rootQuorum']>
@@ -46,10 +46,10 @@ export function playOf({
 }: {
   readonly context: PolicyContext
   readonly people: readonly string[]
-  readonly by: Stage
-  readonly not: Stage
+  readonly by: DecidingState
+  readonly not: DecidingState
 }): Play | undefined {
-  const among = (stage: Stage) => stage.voters.filter(({ name }) => people.includes(name))
+  const among = (stage: DecidingState) => stage.voters.filter(({ name }) => people.includes(name))
   const votes = votesFor({ ...context, rootQuorum: by.rootQuorum, approvers: [], credentials: [] }, by, among(by), [])
   if (votes === undefined) return undefined
   const others = whoCan(not.policies, { ...context, rootQuorum: not.rootQuorum }, among(not))
@@ -66,7 +66,7 @@ export function playOf({
 /** The votes, in an order in which each counts and none is denied. */
 function votesFor(
   context: PolicyContext,
-  stage: Stage,
+  stage: DecidingState,
   left: readonly Voter[],
   given: readonly PlayedVote[],
 ): readonly PlayedVote[] | undefined {
@@ -86,7 +86,7 @@ function votesFor(
 }
 
 /** What comes of these votes all together, by people of the same names with credentials of the same types. */
-function outcomeOf(request: PolicyContext, votes: readonly PlayedVote[], stage: Stage): Outcome | undefined {
+function outcomeOf(request: PolicyContext, votes: readonly PlayedVote[], stage: DecidingState): Outcome | undefined {
   let context: PolicyContext = { ...request, rootQuorum: stage.rootQuorum, approvers: [], credentials: [] }
   for (const { user, credential } of votes) {
     const voter = stage.voters.find(({ name }) => name === user)

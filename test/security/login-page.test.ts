@@ -39,6 +39,7 @@ interface Attack {
 }
 
 const NOT_FOUND = 'HTTP/1.1 404 Not Found'
+const MISDIRECTED = 'HTTP/1.1 421 Misdirected Request'
 const post = (page: URL, headers: readonly string[], body: string) =>
   asked(`POST ${page.pathname}`, [`Content-Length: ${Buffer.byteLength(body)}`, ...headers], body)
 
@@ -46,7 +47,7 @@ const onAnyPage: readonly Attack[] = [
   {
     name: 'a name of its own that leads here (DNS rebinding)',
     text: ({ pathname, port }) => asked(`GET ${pathname}`, [`Host: evil.example:${port}`]),
-    answer: NOT_FOUND,
+    answer: MISDIRECTED,
   },
   { name: 'no host', text: ({ pathname }) => asked(`GET ${pathname}`), answer: 'HTTP/1.1 400 Bad Request' },
   {
@@ -83,7 +84,7 @@ const onAnyPage: readonly Attack[] = [
     name: 'who leaves in the middle of a body for nowhere',
     text: () => asked('POST /', ['Host: evil.example', 'Content-Length: 100'], '{'),
     leaves: true,
-    answer: NOT_FOUND,
+    answer: MISDIRECTED,
   },
   {
     name: 'no HTTP at all',

@@ -116,9 +116,11 @@ export function createMetrics(): Metrics {
     'Steps that a decision by policies took',
     [10, 30, 100, 300, 1_000, 3_000, 10_000, 100_000, 1_000_000],
   )
-  const sendsEnded = counter('quorate_sends_ended_total', 'Sends that have come to their end, by what it was', [
-    'state',
-  ])
+  const sendsEnded = counter(
+    'quorate_sends_ended_total',
+    'Sends that have come to their end, by what it was: `included`, `reverted` or `failed`',
+    ['state'],
+  )
   for (const state of SEND_ENDS) sendsEnded.inc({ state }, 0)
   const roundFailures = counter('quorate_store_round_failures_total', 'Rounds that a fault of the machine undid')
   read(
