@@ -14,7 +14,7 @@ const SILENCES: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, 'nothing listens there: start the proxy, or correct the port'],
   [/ENOTFOUND|EAI_AGAIN/, 'the name has no address: correct it'],
   [
-    /WRONG_VERSION_NUMBER|PACKET_LENGTH/,
+    /WRONG_VERSION_NUMBER|PACKET_LENGTH|EPROTO/,
     'it speaks no TLS on that port: give the URL with `http:`, or the port that does',
   ],
   [

@@ -40,7 +40,7 @@ describe.runIf(isThere('PostgreSQL'))('plan-store use', () => {
     const { folder, env, stopWorker, startWorker } = await scene()
     writeFiles(folder, { 'defs/acme.yaml': onlyTags(['one']) })
     const first = await quorate(['apply', 'defs', '--yes'], { env, cwd: folder })
-    expect(first.exit).toBe(0)
+    expect(first.exit, first.stderr).toBe(0)
     await stopWorker()
     const url = (await (await places.postgres()).create()).reveal()
 

@@ -158,12 +158,15 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
 
   /** A transaction whose payer can pay is in the block, even when it fails. */
   function include(bytes: Uint8Array): void {
+    // The runtime has forgotten it where a block was taken back since; a chain has not.
+    if (landed.has(solanaSignatureOf(bytes))) return
     const before = holdingsOf(bytes)
-    accountsBefore.set(solanaSignatureOf(bytes), messageOf(bytes).accountKeys.map(accountAsItIs))
+    const accounts = messageOf(bytes).accountKeys.map(accountAsItIs)
     const outcome = runtime.sendTransaction(decode(bytes))
     const failed = outcome instanceof FailedTransactionMetadata
     const err = failed ? errorOf(outcome) : null
     if (typeof err === 'string') return
+    accountsBefore.set(solanaSignatureOf(bytes), accounts)
     const after = holdingsOf(bytes)
     const sum = (balances: readonly number[]) => balances.reduce((total, balance) => total + balance, 0)
     // The fee is what nobody has any more.
