@@ -8,7 +8,7 @@ import { type Actual, type Address, idsIn, kinds, listOf, type Resource, resolve
 import { effectOf } from './effect.ts'
 import { POWERS } from './power-table.ts'
 
-interface Former {
+export interface Former {
   readonly things: readonly Resource[]
   /** What is not known of them, in words. */
   readonly unknown: readonly string[]

@@ -4,7 +4,7 @@
  * that it carries forward batch by batch; pure, and reads nothing live.
  */
 export { accessBetween } from './access.ts'
-export { thingsAt } from './at.ts'
+export { type Former, thingsAt } from './at.ts'
 export {
   type BacktestRow,
   backtest,
@@ -25,7 +25,7 @@ export {
   indirectPowersOf,
 } from './indirect.ts'
 export { planWithForecast } from './plan-best.ts'
-export { POWERS, type PowerName } from './power-table.ts'
+export { POWER_WORDS, POWERS, type PowerName } from './power-table.ts'
 export { lineWith, type PowerLine, type PowerRow, powersOf, waysOf } from './powers.ts'
 export {
   createRecordedJudge,
@@ -35,5 +35,6 @@ export {
   thingsAfter,
 } from './recorded.ts'
 export { type Review, reviewOf, type Standing } from './review.ts'
+export { declaredThings } from './state.ts'
 export { type UselessPolicy, uselessPolicies } from './useless.ts'
 export type { Play } from './witness.ts'

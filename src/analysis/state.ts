@@ -28,7 +28,11 @@ export function startState(actual: Actual): OrganizationState {
 }
 
 /** An id for every address that a plan or its definitions speak of: the live one where it is known. `series` tells the stand-ins of one plan from another's. */
-export function standIns(plan: Plan, desired: Desired, series: `4${string}` = '4000'): StandIns {
+export function standIns(
+  plan: Pick<Plan, 'changes' | 'ids'>,
+  desired: Desired,
+  series: `4${string}` = '4000',
+): StandIns {
   const addresses = new Set<Address>(desired.resources.map(({ address }) => address))
   for (const { fields } of desired.resources) for (const one of referencesOf(fields)) addresses.add(one)
   const ids: Record<Address, string> = {}
@@ -38,6 +42,12 @@ export function standIns(plan: Plan, desired: Desired, series: `4${string}` = '4
   })
   for (const { address, id } of plan.changes) if (id !== undefined) ids[address] = id
   return { ...ids, ...plan.ids }
+}
+
+/** What definitions declare as it would live in an organization that has nothing else, with stand-ins for ids. */
+export function declaredThings(desired: Desired): readonly Resource[] {
+  const ids = standIns({ changes: [], ids: {} }, desired)
+  return desired.resources.flatMap((one) => (one.tombstone ? [] : [createdThing(one, ids)]))
 }
 
 /** Makes the step from one state to the next: the state after a batch of this plan has completed. */

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
-import { countActivities, environmentOf, quorateShared, testFolder } from './harness.ts'
+import { countActivities, environmentOf, quorateShared, testFolder, writeFiles } from './harness.ts'
 
 const schema = JSON.parse(readFileSync(join(import.meta.dirname, '../../src/analysis/who-can.schema.json'), 'utf8'))
 const validate = new Ajv2020({ allowUnionTypes: true, validateFormats: false }).compile(schema)
@@ -253,4 +253,51 @@ test('who-can --indirect: the way that is told is played in the service, and end
   })
   const signed = await bob.client.submit('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', sign)
   expect(signed.status).toBe('ACTIVITY_STATUS_COMPLETED')
+})
+
+test('who-can: as it was at a time, what has changed since, and what definitions would change; nothing is submitted', async () => {
+  const service = await startTestService()
+  onTestFinished(() => service.close())
+  const folder = testFolder()
+  const env = environmentOf(service, folder, service.root.privateKey)
+  const { userId } = await createTestUser(service, 'bob')
+  const then = new Date(Date.now() + 1).toISOString()
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  const consensus = `approvers.any(user, user.id == '${userId}')`
+  const parameters = { policyName: 'p', effect: 'EFFECT_ALLOW', consensus, condition: "activity.resource == 'USER'" }
+  await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', { ...parameters, notes: '' })
+  const before = await countActivities(service)
+  const ask = async (...args: readonly string[]) => {
+    const ran = await quorateShared(['who-can', ...args], { env, cwd: folder })
+    expect(ran.stderr).not.toContain('error')
+    return { exit: ran.exit, stdout: ran.stdout }
+  }
+  const bobs = (text: string) => JSON.stringify(JSON.parse(text).rows ?? JSON.parse(text).changes).includes('"bob"')
+
+  expect(bobs((await ask('users', '--json')).stdout)).toBe(true)
+  const was = await ask('users', '--at', then, '--json')
+  expect([was.exit, bobs(was.stdout), readReport(was.stdout).at]).toEqual([0, false, then])
+  const since = await ask('users', '--diff', `${then}..now`)
+  expect(since.stdout).toMatch(/create users[^\n]*\n[\s\S]*bob gains: alone/)
+  expect((await ask('users', '--diff', `now..${then}`)).stdout).toMatch(/bob loses: alone/)
+
+  writeFiles(folder, {
+    'defs/acme.yaml': `organization: acme\nid: ${service.organizationId}\nusers: { bob: {} }\npolicies: {}\n`,
+    'alone/acme.yaml': `organization: acme\nid: ${service.organizationId}\nusers: { ann: {}, ben: {} }\nrootQuorum: { threshold: 2, users: [ann, ben] }\npolicies: {}\n`,
+  })
+  const alone = await ask('policies', '--as-code', 'alone')
+  expect([alone.exit, alone.stdout]).toEqual([0, expect.stringContaining('ann and ben')])
+  const same = await ask('users', '--diff', 'now..defs', '--json')
+  expect([same.exit, JSON.parse(same.stdout).changes]).toEqual([0, []])
+  expect(await countActivities(service)).toBe(before)
+
+  for (const wrong of [
+    ['--at', 'yesterday'],
+    ['--at', '2999-01-01'],
+    ['--diff', 'now'],
+    ['--at', then, '--why'],
+  ]) {
+    const refused = await quorateShared(['who-can', 'users', ...wrong], { env, cwd: folder })
+    expect([refused.exit, refused.stderr]).toEqual([1, expect.stringContaining('error cli/usage')])
+  }
 })

@@ -29,6 +29,7 @@ import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
 import { renderWatch } from '../../src/cli/views/watch.ts'
 import { renderDeliveries, renderEvent } from '../../src/cli/views/webhooks.ts'
 import { renderWhoCan, type WhoCanView } from '../../src/cli/views/who-can.ts'
+import { renderWhoCanDiff } from '../../src/cli/views/who-can-diff.ts'
 import { renderWhoCanCsv, renderWhoCanMarkdown } from '../../src/cli/views/who-can-table.ts'
 import {
   createSource,
@@ -697,6 +698,34 @@ const VIEWS: readonly View[] = [
     name: 'who-can: as Markdown',
     given: whoCanReport,
     render: (report) => renderWhoCanMarkdown(report),
+  },
+  {
+    name: 'who-can: the difference',
+    given: {
+      organization: { id: 'idid', name: 'acme' },
+      before: { name: '2026-06-30', at: '2026-06-30T00:00:00.000Z', stateDigest: 'sha256:1', unknown: ['old one'] },
+      after: { name: 'now', at: '2026-07-01T00:00:00.000Z', stateDigest: 'sha256:2', unknown: ['new one'] },
+      unread: ['privateKey'],
+      changes: [
+        {
+          power: 'sign',
+          wallet: 'wallet.cold',
+          before: { ways: [{ sets: [['alice', 'bob']] }] },
+          after: {
+            ways: [
+              {
+                sets: [
+                  ['carol', 'dave'],
+                  ['erin', 'frank'],
+                ],
+              },
+            ],
+          },
+        },
+      ],
+    },
+    laysOut: true,
+    render: (report) => renderWhoCanDiff(report, style),
   },
   {
     name: 'unmanaged',

@@ -530,6 +530,16 @@ export const commands: readonly CommandRow[] = [
         meaning: 'also who could get the power by changing tags, users, credentials or policies first',
       },
       { flags: '--user <name>', meaning: 'only sets of people that this user is in' },
+      {
+        flags: '--at <time>',
+        meaning: 'as the organization was then, from its activities: 2026-06-30, or with time and zone',
+      },
+      {
+        flags: '--diff <a..b>',
+        meaning:
+          'who gains or loses what from A to B, each a time, `now`, or a folder of definitions that would be applied',
+      },
+      { flags: '--as-code <folder>', meaning: 'by the definitions in a folder alone; nothing is asked of the API' },
       { flags: '--csv', meaning: 'print it as CSV' },
       { flags: '--markdown', meaning: 'print Markdown' },
     ],
@@ -540,6 +550,8 @@ export const commands: readonly CommandRow[] = [
       examples: [
         ['quorate who-can --json', 'as data, with a digest of the state'],
         ['quorate who-can sign --indirect', 'and who could get there by moves'],
+        ['quorate who-can --diff 2026-06-30..now', 'what has changed since'],
+        ['quorate who-can --as-code definitions/acme', 'before anything is applied'],
         ['quorate who-can sign --why --markdown', 'with what it rests on and whose that is, for an auditor'],
       ],
       exits: ['partial'],

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import {
+  declaredThings,
   type IndirectPath,
   indirectPowersOf,
   lineWith,
@@ -13,23 +13,26 @@ import { usersByName } from '../../authority/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import { reader, readReasons } from '../../operations/index.ts'
-import type { Actual } from '../../resources/index.ts'
-import { organizationOf } from '../../resources/index.ts'
+import { type Actual, formatAddress, organizationOf, type Resource } from '../../resources/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
+import { loadPolicies } from '../policies.ts'
 import { renderWhoCan, type WhoCanView } from '../views/who-can.ts'
 import { renderWhoCanCsv, renderWhoCanMarkdown } from '../views/who-can-table.ts'
+import { formerThings, readTime } from './former.ts'
+import { digestOf, readHolder } from './who-can-asked.ts'
+import { showDifference } from './who-can-diff.ts'
 
 /** Says who has which power in the live organization. Submits nothing: its client has no way to. */
 export async function whoCan(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
   const powers = args.length === 0 ? undefined : args.map(readPower)
-  const place = await findPlace(input)
-  const client = reader(place)
-  const actual = await readActual(client, { everything: true })
+  if (input.options['diff'] !== undefined) return showDifference(input, powers)
+  const subject = await readSubject(input)
+  if (!subject) return EXIT.error
+  const { actual, nowMs, client, unknown } = subject
   const holder = readHolder(actual, input.options)
-  const nowMs = place.now()
   const asked = { nowMs, ...(powers === undefined ? {} : { powers }) }
   const ofHolder = <Row extends { readonly over: readonly string[] }>(some: readonly Row[]): readonly Row[] =>
     holder === undefined ? some : some.flatMap((row) => (row.over.includes(holder) ? [{ ...row, over: [holder] }] : []))
@@ -49,11 +52,12 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
     ...indirectRows.flatMap(({ paths }) => paths.flatMap(({ steps }) => steps.flatMap(({ policies }) => policies))),
   ])
   const report: WhoCanView = {
-    organization: { id: place.organizationId, name: actual.organizationName },
+    organization: { id: actual.organizationId, name: actual.organizationName },
     at: new Date(nowMs).toISOString(),
     stateDigest: digestOf(actual),
     // What is inside has powers of its own.
     unread: (actual.unread ?? []).filter((kind) => kind !== 'subOrganization'),
+    ...(unknown.length > 0 ? { unknown } : {}),
     rows,
     ...(indirect
       ? {
@@ -64,7 +68,7 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
           },
         }
       : {}),
-    ...(input.options['why'] === true ? { why: await readReasons(client, actual, named) } : {}),
+    ...(client && input.options['why'] === true ? { why: await readReasons(client, actual, named) } : {}),
   }
   if (json) writeJson(io, report)
   else if (input.options['csv'] === true) io.out(renderWhoCanCsv(report))
@@ -72,9 +76,68 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
   else io.out(renderWhoCan(report, io.style))
   const isUnknown =
     report.unread.length > 0 ||
+    unknown.length > 0 ||
     (indirect?.limits.length ?? 0) > 0 ||
     rows.some(({ lines }) => lines.some(({ ways }) => ways === 'unknown'))
   return isUnknown ? EXIT.partial : EXIT.done
+}
+
+/** An organization that is asked about, and when. */
+interface Subject {
+  readonly actual: Actual
+  readonly nowMs: number
+  /** Absent where nothing was asked of the API. */
+  readonly client?: ReturnType<typeof reader>
+  /** What is not known of it, in words. */
+  readonly unknown: readonly string[]
+}
+
+/** What lives, what lived at a time, or what definitions alone say; undefined where these have errors, which are shown. */
+async function readSubject(input: CommandInput): Promise<Subject | undefined> {
+  const { at, asCode, why } = input.options
+  if (at !== undefined && asCode !== undefined) throw notBoth('--at', '--as-code')
+  if (why === true && (at !== undefined || asCode !== undefined))
+    throw notBoth('--why', at === undefined ? '--as-code' : '--at')
+  if (typeof asCode === 'string') return readDefinitions(input, asCode)
+  const place = await findPlace(input)
+  const client = reader(place)
+  const actual = await readActual(client, { everything: true })
+  if (at === undefined) return { actual, nowMs: place.now(), client, unknown: [] }
+  const nowMs = readTime(String(at), { option: '--at', nowMs: place.now() })
+  const { things, unknown } = await formerThings({ client, actual }, nowMs)
+  return { actual: { ...actual, resources: things }, nowMs, client, unknown }
+}
+
+/** The definitions of a folder as an organization that has nothing else. Whose credentials they leave open has one. */
+async function readDefinitions(input: CommandInput, folder: string): Promise<Subject | undefined> {
+  const { desired } = (await loadPolicies(input, folder)) ?? {}
+  if (!desired) return undefined
+  const declared = declaredThings(desired)
+  const able = new Set(
+    organizationOf(declared).users.flatMap(({ id, credentials }) => (credentials.length > 0 ? [id] : [])),
+  )
+  const open = declared.filter(({ kind, id }) => kind === 'user' && !able.has(id!))
+  const keys = open.map(({ id, name, address }): Resource => {
+    const key = formatAddress('apiKey', name, 'not defined')
+    const fields = { curve: 'P256', publicKey: id! }
+    return {
+      address: key,
+      kind: 'apiKey',
+      name: 'not defined',
+      parent: address,
+      parentId: id!,
+      id: `${id} key`,
+      fields,
+    }
+  })
+  const { organizationId, organization: organizationName } = desired
+  const actor = { userId: '', userName: '', publicKey: '' }
+  const actual = { organizationId, organizationName, resources: [...declared, ...keys], actor }
+  return { actual, nowMs: Date.now(), unknown: [] }
+}
+
+function notBoth(one: string, other: string): QuorateError {
+  return new QuorateError('cli/usage', `expected \`${one}\` or \`${other}\`, got both`, { next: 'ask for one of them' })
 }
 
 /** A row with its sets written out, of those with a user where one is asked for; none where the user is in no set. */
@@ -109,38 +172,4 @@ function readPower(text: string): PowerName {
     facts: { powers: Object.keys(POWERS).join(', '), submitted: 'nothing' },
     next: 'name one of these, or none to see all',
   })
-}
-
-/** The address of the wallet or private key that is asked about, by its name, address or id; undefined for all of them. */
-function readHolder({ resources }: Actual, { wallet, key }: CommandInput['options']): string | undefined {
-  const name = (wallet ?? key) as string | undefined
-  if (name === undefined) return undefined
-  if (wallet !== undefined && key !== undefined)
-    throw new QuorateError('cli/usage', 'expected `--wallet` or `--key`, got both', { next: 'ask about one of them' })
-  const sort = wallet === undefined ? 'private key' : 'wallet'
-  const holders = resources.filter(({ kind }) => kind === (wallet === undefined ? 'privateKey' : 'wallet'))
-  const found = holders.filter((one) => one.name === name || one.address === name || one.id === name)
-  if (found.length === 1) return found[0]!.address
-  const known = holders.map(({ address }) => address).sort()
-  throw new QuorateError(
-    'cli/unknown-wallet',
-    `there ${found.length === 0 ? `is no ${sort}` : `are several ${sort}s`} \`${name}\``,
-    {
-      facts: { known: known.slice(0, 20).join(', '), submitted: 'nothing' },
-      next: `give its name, address or id; \`--wallet\` is for wallets, \`--key\` for private keys`,
-    },
-  )
-}
-
-/** Says which state an answer is about: equal for equal states, whatever the order in which they are listed. */
-function digestOf({ organizationId, resources }: Actual): string {
-  const rows = resources.map((one) => JSON.stringify(one, sortKeys)).sort()
-  return `sha256:${createHash('sha256')
-    .update(JSON.stringify([organizationId, rows]))
-    .digest('hex')}`
-}
-
-function sortKeys(_: string, value: unknown): unknown {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -42,7 +42,7 @@ export const renderWhoCanCsv = view((report: WhoCanView): string => {
 
 /** The answer of `quorate who-can` as Markdown: a table for each power, and one of what they rest on where that was asked. */
 export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
-  const { organization, at, stateDigest, unread, rows, indirect, why } = report
+  const { organization, at, stateDigest, unread, unknown = [], rows, indirect, why } = report
   const code = (texts: readonly string[]) => texts.map(markdownCode).join(', ')
   const missing = unread.length === 0 ? [] : [`**Not read, so that more may be possible**: ${code(unread)}`, '']
   const direct = rows.flatMap(({ power, over, activities, lines }) => [
@@ -89,6 +89,7 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
     `At ${markdownText(at)}, state ${markdownCode(stateDigest)}.`,
     '',
     ...missing,
+    ...unknown.flatMap((one) => [`**More may be possible**: ${markdownText(one)}`, '']),
     ...(rows.length === 0 ? ['Nobody has any of these powers.', ''] : direct),
     ...moved,
     ...limits,

@@ -18,6 +18,8 @@ export interface WhoCanView {
   readonly stateDigest: string
   /** Kinds that the key in use may not read, so that what they would add is unknown. */
   readonly unread: readonly string[]
+  /** What is not known of a former state, in words; absent when there is nothing of the kind. */
+  readonly unknown?: readonly string[]
   readonly rows: readonly (Omit<PowerRow, 'lines'> & { readonly lines: readonly WhoCanLine[] })[]
   /** Who could get these powers by moves; absent unless it was asked. */
   readonly indirect?: IndirectPowers
@@ -31,9 +33,10 @@ export const renderWhoCan = view((report: WhoCanView, style: Style): string => {
   const head = `${style.strong(organization.name)} ${style.dim(`${organization.id} at ${at}, state ${stateDigest}`)}\n`
   const missing =
     unread.length === 0 ? '' : `${style.warning(`not read, so that more may be possible: ${unread.join(', ')}`)}\n`
+  const former = (report.unknown ?? []).map((one) => `${style.warning(`more may be possible: ${one}`)}\n`).join('')
   const direct =
     rows.length === 0 ? 'nobody has any of these powers\n' : rows.map((row) => paragraph(row, style)).join('')
-  return `${head}${missing}${direct}${report.indirect ? indirectText(report.indirect, style) : ''}${(report.why ?? []).map((one) => reasonText(one, style)).join('')}`
+  return `${head}${missing}${former}${direct}${report.indirect ? indirectText(report.indirect, style) : ''}${(report.why ?? []).map((one) => reasonText(one, style)).join('')}`
 })
 
 function reasonText(reason: PowerReason, style: Style): string {
