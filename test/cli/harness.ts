@@ -104,7 +104,8 @@ function mayShare([name = '', ...words]: readonly string[], { env = {}, input }:
   if (input !== undefined || words.includes('lsp') || words.includes('--watch')) return false
   const { QUORATE_PAYLOAD_KEY: payloadKey = TEST_PAYLOAD_KEY, ...rest } = env
   if (payloadKey !== TEST_PAYLOAD_KEY) return false
-  if (Object.keys(rest).some((variable) => /^NODE_|(KEY|PASSWORD|SECRET|TOKEN|PLAN_STORE)$/.test(variable))) return false
+  if (Object.keys(rest).some((variable) => /^NODE_|(KEY|PASSWORD|SECRET|TOKEN|PLAN_STORE)$/.test(variable)))
+    return false
   return WITHOUT_SERVICE.includes(name) || (WITH_SERVICE.includes(name) && env['QUORATE_BASE_URL'] !== undefined)
 }
 
