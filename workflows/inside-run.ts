@@ -155,8 +155,9 @@ export class InsideRun implements Waiter {
     if (this.#failed) return 'failed'
     if (this.finished) return 'over'
     if (this.cancelled) return 'cancelled'
-    const isOwnAtRest =
-      this.#outline?.isOwnFirst === false || (this.#own !== undefined && this.#own.state !== 'running')
+    // Before the plan is read nobody knows what may begin, whatever the organization's own apply has told.
+    if (!this.#outline) return 'running'
+    const isOwnAtRest = this.#outline.isOwnFirst === false || (this.#own !== undefined && this.#own.state !== 'running')
     const isBusy = !this.idle || this.#ready().length > 0 || this.#stands.some(({ state }) => state === 'running')
     return isOwnAtRest && !isBusy ? 'waiting' : 'running'
   }

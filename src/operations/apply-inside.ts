@@ -75,6 +75,8 @@ export interface InsideFollowed {
   readonly plans: readonly Plan[]
   readonly applies: ApplyPlace
   readonly handle: InsideHandle
+  /** Whether the organization's own apply is known to have ended, though what begins those inside may not have heard of it. @default false */
+  readonly isOwnOver?: boolean
   /** Called with each result, when an apply ends or begins to wait. */
   readonly ended: (outcome: InsideOutcome) => void
   /** Called each time a running apply has been asked for its progress. */
@@ -86,7 +88,7 @@ export interface InsideFollowed {
  * follows only looks.
  */
 export async function followInside(input: InsideFollowed): Promise<readonly InsideOutcome[]> {
-  const { plans: planned, handle, ended } = input
+  const { plans: planned, handle, ended, isOwnOver = false } = input
   const following = new Map<number, Promise<void>>()
   const outcomes = new Map<number, InsideOutcome>()
   const settle = (index: number, outcome: InsideOutcome) => {
@@ -110,8 +112,9 @@ export async function followInside(input: InsideFollowed): Promise<readonly Insi
     },
     isEnough: ({ state, organizations }) => {
       if (fault) throw fault.error
+      const isPending = organizations.some((stand) => stand.state === 'pending')
       const isFollowed = organizations.every((stand, index) => stand.state === 'pending' || outcomes.has(index))
-      return state !== 'running' && isFollowed
+      return isFollowed && (state === 'waiting' ? !(isPending && isOwnOver) : state !== 'running')
     },
   })
   for (const [index, one] of planned.entries()) {

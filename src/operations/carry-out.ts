@@ -53,6 +53,7 @@ export async function carryOut(input: CarryOut): Promise<CarriedOut> {
       ? await followInside({
           ...begun.inside,
           applies,
+          isOwnOver: progress.state !== 'waiting',
           ended: (outcome) => tell({ kind: 'inside rested', outcome }),
           look: (of, now, before) => tell({ kind: 'inside progress', plan: of, progress: now, before }),
         })

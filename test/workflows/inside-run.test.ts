@@ -48,6 +48,14 @@ function beginAll(run: InsideRun): readonly number[] {
 const statesOf = (run: InsideRun) => run.progress().organizations.map(({ state }) => state)
 
 describe('applies inside: what may begin', () => {
+  test('news that come before the plan is read are kept, and nothing is called waiting', () => {
+    const run = new InsideRun({ planDigest: OWN, run: 'token' })
+    run.hear(own('done', [0]))
+    expect(run.progress()).toMatchObject({ state: 'running', organizations: [] })
+    run.begin(outlineOf(0, 1))
+    expect([beginAll(run), run.progress().state]).toEqual([[0], 'running'])
+  })
+
   test('what lives begins when the own apply has come to rest, what is made when it is there', () => {
     const run = begun(outlineOf(1, 2))
     expect([beginAll(run), run.progress().state]).toEqual([[], 'running'])
