@@ -141,7 +141,7 @@ function createGit(
       execFile('git', whole, { cwd: copy, env, encoding: 'buffer', ...limits }, (error, stdout, stderr) => {
         if (!error) return resolve(stdout)
         const { code, killed } = error
-        const said = killed ? `no answer within ${timeoutMs / 1000} s` : firstLine(stderr.toString())
+        const said = killed ? `no answer within ${timeoutMs / 1000} s` : tellingLine(stderr.toString())
         reject(new GitFailed(code === 'ENOENT' ? 'there is no `git` on this machine' : said, code))
       })
     })
@@ -156,10 +156,12 @@ class GitFailed extends ApplyError {
   }
 }
 
-/** The last line that begins as Git's faults do says the most. */
-function firstLine(stderr: string): string {
-  const lines = stderr.split('\n').filter((line) => line.trim() !== '')
-  return (lines.find((line) => /^(fatal|error|remote): /.test(line)) ?? lines[0] ?? 'it says nothing').slice(0, 300)
+/** The first line that begins as Git's faults do says the most; where that is only that `ssh` has ended, the one before it. */
+function tellingLine(stderr: string): string {
+  const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== '')
+  const at = lines.findIndex((line) => /^(fatal|error|remote): /.test(line))
+  const said = /: Could not read from remote repository/.test(lines[at] ?? '') ? lines[at - 1] : undefined
+  return (said ?? lines[at] ?? lines[0] ?? 'it says nothing').slice(0, 300)
 }
 
 /** A key of the worker's own and hosts that somebody has looked at; nothing of `~/.ssh`. */

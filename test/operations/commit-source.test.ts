@@ -6,6 +6,7 @@ import type { WatchSource } from '../../activities/index.ts'
 import { createCommitReader } from '../../src/operations/commit-source.ts'
 import { testFolder } from '../cli/harness.ts'
 import { startRepository } from './repository.ts'
+import { hasSshServer, startSshServer } from './ssh-server.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -180,4 +181,27 @@ describe('a repository', () => {
       ]),
     )
   })
+
+  test.skipIf(!hasSshServer)(
+    'from an SSH server it is read with a key that is let in, and from no server but the known one',
+    async () => {
+      const server = await startSshServer(testFolder())
+      const keys = (key: string, hosts: string) => ({
+        QUORATE_GIT_SSH_KEY_FILE: key,
+        QUORATE_GIT_KNOWN_HOSTS_FILE: hosts,
+      })
+      const { repository, read } = await setUp(keys(server.key, server.knownHosts))
+      const commit = repository.commit({ 'acme/acme.yaml': yaml('a') }, { by: 'alice' })
+      const url = `${server.url}${repository.bare}`
+      expect(await read(undefined, { url })).toMatchObject({ commit, by: 'alice' })
+
+      const away = (why: string) => ({ code: 'apply/source-away', message: expect.stringContaining(why) })
+      const stranger = await setUp(keys(server.otherKey, server.knownHosts))
+      await expect(stranger.read(undefined, { url })).rejects.toMatchObject(away('Permission denied'))
+      const misled = await setUp(keys(server.key, server.otherHosts))
+      await expect(misled.read(undefined, { url })).rejects.toMatchObject(away('Host key verification failed'))
+      const unknown = await setUp({ QUORATE_GIT_SSH_KEY_FILE: server.key })
+      await expect(unknown.read(undefined, { url })).rejects.toMatchObject(away('Host key verification failed'))
+    },
+  )
 })
