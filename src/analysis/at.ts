@@ -73,7 +73,12 @@ export function thingsAt(
     const change = touched.get(keyOf(one))
     if (!change) return [one]
     const was = former.get(keyOf(one))
-    if (was && isKnown(one)) return [{ ...one, name: was.name, fields: { ...one.fields, ...was.fields } }]
+    if (was && isKnown(one)) {
+      // What its record does not say was not there before it was set.
+      const unsaid = [...change.fields].filter((field) => was.fields[field] === undefined)
+      const absent = unsaid.map((field) => [field, kinds[one.kind].fields[field]?.absent ?? null])
+      return [{ ...one, name: was.name, fields: { ...one.fields, ...Object.fromEntries(absent), ...was.fields } }]
+    }
     const first =
       one.kind === QUORUM
         ? founderOf(resources, { done, madeEver: new Set([...madeUntil!, ...madeSince!]) })

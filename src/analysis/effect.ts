@@ -58,6 +58,7 @@ const FAMILIES: readonly (readonly [family: RegExp, read: Read])[] = [
   [/^DELETE_MFA_POLICY$/, ({ mfaPolicyId }, world) => gone('mfaPolicy', [mfaPolicyId!], world)],
   [/^DELETE_WALLETS$/, ({ walletIds }, world) => gone('wallet', listOf(walletIds), world)],
   [/^DELETE_WALLET_ACCOUNTS$/, ({ walletAccountIds }, world) => gone('walletAccount', listOf(walletAccountIds), world)],
+  [/^UPDATE_WALLET$/, updatedWallet],
   [/^CREATE_WALLET$/, ({ walletName }) => [created('wallet', String(walletName), { name: walletName! })]],
 ]
 
@@ -66,7 +67,7 @@ const READ = new Set(
   `policies policyId policyIds policyName policyEffect policyCondition policyConsensus policyNotes effect condition consensus time notes
   threshold userIds users apiOnlyUsers userId userName userEmail userPhoneNumber userTags userTagIds apiKeys apiKeyName publicKey
   curveType expirationSeconds apiKeyIds userTagName userTagId newUserTagName addUserIds removeUserIds authenticatorIds providerIds
-  mfaPolicyId walletIds walletAccountIds`.split(/\s+/),
+  mfaPolicyId walletId walletIds walletName walletAccountIds`.split(/\s+/),
 )
 
 /** Whether all that an intent says is read; what is empty says nothing. */
@@ -174,6 +175,11 @@ function updatedUser({ userId, userName, userEmail, userPhoneNumber, userTagIds 
       ...(userTagIds == null ? {} : { tags: userTagIds }),
     }),
   ]
+}
+
+function updatedWallet({ walletId, walletName }: Intent, { find }: World): readonly Pair[] {
+  const actual = find('wallet', walletId)
+  return actual ? [changed(actual, walletName ? { name: walletName } : {})] : []
 }
 
 function createdTag({ userTagName, userIds }: Intent, { find }: World): readonly Pair[] {

@@ -3,6 +3,8 @@
  * activity at a time, each looked for before it is submitted, so that a run that was cut off is begun again. It needs no
  * Temporal: an incident is when something may be away.
  */
+
+export type { LeftToPeople } from './before.ts'
 export { type ContainDoor, type Cut, contain, lockOut, madeBy } from './contain.ts'
 export { containUser, lockOutUser } from './contain-user.ts'
 export {

@@ -2,9 +2,15 @@ import { readActivities, STATUSES } from '../../activities/index.ts'
 import { type PowerLine, type PowerName, powersOf, waysOf } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { textsIn } from '../live/index.ts'
-import { fromTimestamp } from '../protocol/index.ts'
+import { fromTimestamp, type Wire } from '../protocol/index.ts'
 import { type Actual, type Address, parseAddress } from '../resources/index.ts'
 import type { isVotedBy } from './contain.ts'
+
+/** A key, or a user with all keys. */
+export interface Suspect {
+  readonly publicKey?: string | undefined
+  readonly userId?: string | undefined
+}
 
 /** An activity in which the key voted, or that registered or deleted it. */
 export interface Act {
@@ -125,9 +131,15 @@ function isBeyond({ type, status, part }: Act): boolean {
   return (part === 'requested' || part === 'approved') && LEAVES.test(type) && !STOPPABLE.includes(status)
 }
 
+/** Whether an activity is the suspect's: it asked for it or approved it. */
+export function isDoneBy(activity: Wire.Activity, suspect: Suspect): boolean {
+  const part = partOf(activity, suspect)
+  return part === 'requested' || part === 'approved'
+}
+
 function partOf(
   activity: Parameters<typeof isVotedBy>[0] & { readonly intent: unknown },
-  { publicKey, userId }: { readonly publicKey: string | undefined; readonly userId: string | undefined },
+  { publicKey, userId }: Suspect,
 ): Act['part'] | undefined {
   // Submitting is the first approval (docs/protocol/activities.md#votes).
   const votes = activity.votes.toSorted((a, b) => fromTimestamp(a.createdAt) - fromTimestamp(b.createdAt))

@@ -14,7 +14,13 @@ import { renderBacktest, renderUsage } from '../../src/cli/views/backtest.ts'
 import { renderCompared } from '../../src/cli/views/compared.ts'
 import { renderVerified } from '../../src/cli/views/evidence.ts'
 import { renderExplanation, renderExplanationMarkdown } from '../../src/cli/views/explanation.ts'
-import { renderContainment, renderCut, renderIncident, renderTimeline } from '../../src/cli/views/incident.ts'
+import {
+  renderContainment,
+  renderCut,
+  renderIncident,
+  renderRevert,
+  renderTimeline,
+} from '../../src/cli/views/incident.ts'
 import { renderLanes } from '../../src/cli/views/lanes.ts'
 import { renderInForce } from '../../src/cli/views/operator.ts'
 import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
@@ -434,6 +440,17 @@ const VIEWS: readonly View[] = [
     given: incident,
     render: renderTimeline,
     not: ['proof', 'part', 'did', 'power', 'over', 'condition', 'sets', 'others'],
+  },
+  {
+    name: 'incident key: the plan back',
+    given: {
+      plan: 'revert.json',
+      deletes: ['policy.backdoor'],
+      restores: ['policy.ops'],
+      guards: [{ message: 'the root quorum falls', bypass: '--allow quorum-lowered' }],
+      leaves: [{ what: 'wallet.hot', why: 'it was deleted' }],
+    },
+    render: renderRevert,
   },
   {
     name: 'rotate key: what is about to be done',

@@ -14,14 +14,12 @@ import {
   lockOut,
   lockOutUser,
   madeBy,
-  planRevert,
   stillIn,
   type Traced,
   traceKey,
 } from '../../incident/index.ts'
 import { inside, readActual, readInside } from '../../live/index.ts'
 import { compromisedOf, keyInside, markCompromised, type Place, reader, submitter } from '../../operations/index.ts'
-import { writePlan } from '../../plan/index.ts'
 import type { Actual } from '../../resources/index.ts'
 import { type KeyReference, loadPrivateKey } from '../../stamp/index.ts'
 import { findPlace } from '../background/connect.ts'
@@ -32,7 +30,15 @@ import { writePrivate } from '../files.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { age } from '../views/activity.ts'
-import { type IncidentView, renderContainment, renderCut, renderIncident, renderTimeline } from '../views/incident.ts'
+import {
+  type IncidentView,
+  renderContainment,
+  renderCut,
+  renderIncident,
+  renderRevert,
+  renderTimeline,
+} from '../views/incident.ts'
+import { writeRevert } from './incident-revert.ts'
 
 /** Says where a key is registered, what it could do and did; with `--contain` it is cut off first, and what it did is read after that. */
 export async function incidentKey(input: CommandInput): Promise<ExitCode> {
@@ -78,43 +84,15 @@ async function report(input: CommandInput, found: Found): Promise<ExitCode> {
   }
   const path = (options['timeline'] as string | undefined) ?? (cuts ? ownTimeline(settings.dataDir, report) : undefined)
   if (path !== undefined) writePrivate(path, renderTimeline(report))
-  const revert = typeof options['revert'] === 'string' ? await writeRevert(options['revert'], found, report) : undefined
+  const revert = await writeRevert(input, { ...found, since, traces })
   const written = { ...(path === undefined ? {} : { timeline: path }), ...(revert ? { revert } : {}) }
   if (json) writeJson(io, { ...report, ...written })
   else {
     io.out(renderIncident(report, io.style))
     if (path !== undefined) io.say(line`The timeline is in ${path}.\n`)
-    if (revert) io.say(revertText(revert))
+    if (revert) io.say(renderRevert(revert))
   }
   return cuts ? exitOf(report) : EXIT.done
-}
-
-interface Written {
-  /** Absent where nothing was written. */
-  readonly plan?: string
-  readonly deletes: readonly string[]
-  readonly leaves: readonly string[]
-}
-
-/** Writes a plan that takes back what lives of the suspect in its own organization. It is applied by people alone. */
-async function writeRevert(file: string, { client, place }: Found, { organizations }: IncidentView): Promise<Written> {
-  const left = organizations.find(({ organization }) => organization.id === place.organizationId)?.left ?? []
-  const actual = await readActual(client, { everything: true })
-  const now = new Date(place.now()).toISOString()
-  const { plan, leaves } = planRevert(left, { actual, baseUrl: place.baseUrl, now })
-  if (plan) writePrivate(file, writePlan(plan))
-  return {
-    ...(plan ? { plan: file } : {}),
-    deletes: (plan?.changes ?? []).map(({ address }) => address),
-    leaves: leaves.map(({ address }) => address),
-  }
-}
-
-function revertText({ plan, deletes, leaves }: Written): string {
-  const what = plan
-    ? line`A plan that deletes ${deletes.join(', ')} is in ${plan}: \`quorate show ${plan}\`, then \`quorate apply ${plan}\`.\n`
-    : 'No policy and no API key that it made lives: there is no plan to take any back.\n'
-  return leaves.length === 0 ? what : what + line`Left to you: ${leaves.join(', ')}.\n`
 }
 
 /** The key that leaked, or the user. */

@@ -1,5 +1,6 @@
 import { apiName, type CommandRow, valueOptions } from '../command.ts'
 import {
+  allowed,
   askAgain,
   comparedPlans,
   guards,
@@ -432,8 +433,9 @@ export const commands: readonly CommandRow[] = [
       {
         flags: '--revert <file>',
         meaning:
-          'write a plan that deletes the policies and API keys that were made and live; apply it when you have read it',
+          'write a plan back to what was before: what was made is deleted, what was changed or deleted is restored; apply it when you have read it',
       },
+      allowed,
       { flags: '--yes', meaning: 'do not ask for confirmation' },
     ],
     example: `quorate incident key 02${'ab'.repeat(32)}`,
@@ -468,8 +470,9 @@ export const commands: readonly CommandRow[] = [
       {
         flags: '--revert <file>',
         meaning:
-          'write a plan that deletes the policies and API keys that were made and live; apply it when you have read it',
+          'write a plan back to what was before: what was made is deleted, what was changed or deleted is restored; apply it when you have read it',
       },
+      allowed,
       { flags: '--yes', meaning: 'do not ask for confirmation' },
     ],
     example: 'quorate incident user ci-bot',

@@ -128,14 +128,17 @@ export const messageOptions: readonly OptionRow[] = [
   ),
 ]
 
+/** Lets one guard pass. */
+export const allowed: OptionRow = {
+  flags: '--allow <bypass>',
+  meaning: 'let one named guard pass, as the guard itself says; may be repeated',
+  repeatable: true,
+}
+
 /** What lets a plan pass its guards. */
 export const guards: readonly OptionRow[] = [
   { flags: '--allow-delete', meaning: 'let the plan delete what the definitions say should go' },
-  {
-    flags: '--allow <bypass>',
-    meaning: 'let one named guard pass, as the guard itself says; may be repeated',
-    repeatable: true,
-  },
+  allowed,
 ]
 
 export const target: OptionRow = {

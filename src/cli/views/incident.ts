@@ -1,6 +1,6 @@
 /** An incident for people; programs get the same as JSON. */
 import { markdownCode, markdownText } from '../../diagnostics/index.ts'
-import type { Act, Cut, HeldPower, LeftBehind, LocatedUser, Traced } from '../../incident/index.ts'
+import type { Act, Cut, HeldPower, LeftBehind, LeftToPeople, LocatedUser, Traced } from '../../incident/index.ts'
 import { shortCode, waysText } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { counted, view } from '../screen.ts'
@@ -207,3 +207,30 @@ function section({
     proof === undefined ? '' : `\nProof: ${PROOFS[proof]}.\n`,
   ].join('')
 }
+
+/** What `--revert` wrote, and its JSON. */
+export interface RevertView {
+  /** Absent where nothing was written. */
+  readonly plan?: string
+  readonly deletes: readonly string[]
+  readonly restores: readonly string[]
+  /** Guards that stop its apply. */
+  readonly guards: readonly { readonly message: string; readonly bypass: string }[]
+  readonly leaves: readonly LeftToPeople[]
+}
+
+/** What the plan takes back, how it is applied, and what is left to people. */
+export const renderRevert = view(({ plan, deletes, restores, guards, leaves }: RevertView): string => {
+  const does = [
+    ...(deletes.length > 0 ? [`deletes ${deletes.join(', ')}`] : []),
+    ...(restores.length > 0 ? [`restores ${restores.join(', ')}`] : []),
+  ].join(' and ')
+  const what = plan
+    ? `A plan that ${does} is in ${plan}: \`quorate show ${plan}\`, then \`quorate apply ${plan}\`.`
+    : 'There is nothing that a plan could take back.'
+  const stops = guards.map(
+    ({ message, bypass }) => `Its apply is stopped: ${message}. If that is right, add ${bypass}.`,
+  )
+  const left = leaves.map((one) => `  ${one.what}: ${one.why}`)
+  return `${[what, ...stops, ...(left.length > 0 ? ['Left to you:', ...left] : [])].join('\n')}\n`
+})
