@@ -20,6 +20,7 @@ import {
 } from '../policy/index.ts'
 import { type Actual, organizationOf } from '../resources/index.ts'
 import {
+  actsForOthers,
   createOwnRight,
   createViews,
   GAINS,
@@ -191,18 +192,18 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const peopleOf = (ids: readonly string[]): People =>
     ids.reduce((all, id) => unionOf(all, persons.get(id) ?? NOBODY), NOBODY)
   const features = new Set(thingsOf(state, 'feature').map(({ name }) => name))
-  const moves = movesOf(features, rules.length > 0)
+  const readsCredentials = readsOf(...rules.map(({ compiled }) => compiled.consensus?.tree)).roots.has('credentials')
+  const moves = movesOf({ features, hasPolicies: rules.length > 0, readsCredentials })
   const views = createViews(rules, new Set(thingsOf(state, 'tag').map(({ id }) => id!)), limits)
   const newcomers = newcomersFor(rules, limits)
-  const mayAddOwn = createOwnRight(askDirect, { organization, nowMs })
+  const ownFor = createOwnRight(askDirect, { organization, nowMs })
   const direct = createAnswers(organization, nowMs)
-  const readsCredentials = readsOf(...rules.map(({ compiled }) => compiled.consensus?.tree)).roots.has('credentials')
   const known = new Map<string, { readonly answers: Answers; readonly steps: Map<string, readonly NextStep[]> }>()
 
   /** The answers for those who have gained this; whom they act for has no credential but what they add. */
   const answersFor = ({ people, gains }: Reach) => {
     // Who acts for whom shows in nothing but credentials.
-    const acting = gains.has('others') && readsCredentials ? people.bits : ''
+    const acting = actsForOthers(gains) && readsCredentials ? people.bits : ''
     const key = `${[...gains].sort()} ${acting}`
     let found = known.get(key)
     if (found === undefined) {
@@ -214,16 +215,23 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     return found
   }
   const electorsFor = (people: People, gains: Gains): readonly Voter[] => {
-    const present = (gains.has('others') ? everybody : voters).map((voter): Voter => {
+    const acting = actsForOthers(gains)
+    const present = (acting ? everybody : voters).map((voter): Voter => {
       const { approver, credentials = [] } = voter
-      const isTaken = gains.has('others') && !includes(people, peopleOf([approver.id]))
-      const own = isTaken || (gains.has('own') && mayAddOwn(voter)) ? madeCredentials(approver.id) : []
-      return { ...voter, views: views(approver, gains), credentials: [...(isTaken ? [] : credentials), ...own] }
+      const isTaken = acting && !includes(people, peopleOf([approver.id]))
+      const held = isTaken ? madeCredentials(approver.id, gains) : credentials
+      const addable = isTaken || gains.has('own') ? ownFor({ ...voter, credentials: held }) : []
+      // With what they add to their own, which is a way of its own, nothing is missed.
+      const sorts = new Set([...held, ...addable].map(({ type }) => type))
+      if (isTaken && readsCredentials && credentials.some(({ type }) => !sorts.has(type)))
+        limits.add('credentials of one sort let somebody act for others; who has another was not asked to join')
+      const own = gains.has('own') ? addable : []
+      return { ...voter, views: views(approver, gains), credentials: [...held, ...own] }
     })
     if (!gains.has('users')) return present
     const made = Array.from({ length: newcomers }, (_, index): Voter => {
       const approver: Approver = { id: `new user ${index + 1}`, alias: `new user ${index + 1}`, tags: [] }
-      const all: Gains = new Set(['tags', 'profile'])
+      const all: Gains = new Set(['tags', 'name', 'email'])
       return { name: approver.id, approver, views: views(approver, all), credentials: madeCredentials(approver.id) }
     })
     return [...present, ...made]
@@ -243,11 +251,11 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const { answers, steps } = answersFor(reach)
     const asked = ask(question, reach.gains)
     const key = `${activity} ${asked.key}`
-    const known = reach.gains.has('others') ? undefined : steps.get(key)
+    const known = actsForOthers(reach.gains) ? undefined : steps.get(key)
     if (known) return known
     const lines = answers.linesOf(asked).filter(({ people }) => people !== 'unknown' || isTooMany())
-    const made = reach.gains.has('others') ? takingOver(lines, activity, reach) : joiningIn(lines, activity)
-    if (!reach.gains.has('others')) steps.set(key, made)
+    const made = actsForOthers(reach.gains) ? takingOver(lines, activity, reach) : joiningIn(lines, activity)
+    if (!actsForOthers(reach.gains)) steps.set(key, made)
     return made
   }
   const isTooMany = () => {
@@ -398,7 +406,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         isTooMany()
         return []
       }
-      const joining = (set: readonly string[]) => (gains.has('others') ? NOBODY : peopleOf(set))
+      const joining = (set: readonly string[]) => (actsForOthers(gains) ? NOBODY : peopleOf(set))
       return setsOf(found, limits).map((set) => ({ people: unionOf(people, joining(set)), isConditional, steps }))
     })
     const [best] = leastOf(ways)

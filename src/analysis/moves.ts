@@ -2,7 +2,7 @@
  * Moves: activities that change who may decide, what each gains, and as whom policies see those who have gained it
  * (`indirect.ts` follows them).
  */
-import { apiKeyFacts, passkeyFacts } from '../authority/index.ts'
+import { apiKeyFacts, loginFacts, passkeyFacts } from '../authority/index.ts'
 import { type Approver, authorize, type CredentialFacts, readsOf, type Voter } from '../policy/index.ts'
 import { loginFeaturesOf, type organizationOf } from '../resources/index.ts'
 import { contextFor, everySubset } from './power-lines.ts'
@@ -14,10 +14,16 @@ export const GAINS = {
   policies: 'writes any policy that allows',
   denials: 'takes policies away, those that deny among them',
   tags: 'gives itself any tag, or takes one off',
-  profile: 'takes any name or e-mail address',
+  name: 'takes any name',
+  email: 'takes any e-mail address',
   users: 'has users made, with any tags',
   own: 'adds credentials of its own',
   others: 'acts for any user, by a credential or login added to them',
+  // Where policies read credentials, which they are matters.
+  keys: 'acts for any user, by a key added to them',
+  passkeys: 'acts for any user, by a passkey added to them',
+  codes: 'acts for any user, by a code sent to a new contact of theirs',
+  providers: 'acts for any user, by a provider added to them',
   quorum: 'changes the root quorum',
 } as const
 export type Gain = keyof typeof GAINS
@@ -35,10 +41,26 @@ export interface Move {
   readonly gains: readonly Gain[]
 }
 
+const ACTING = ['others', 'keys', 'passkeys', 'codes', 'providers'] as const satisfies readonly Gain[]
+
+/** Whether some can act for any user. */
+export function actsForOthers(gains: Gains): boolean {
+  return ACTING.some((gain) => gains.has(gain))
+}
+
+interface MoveInput {
+  /** Names of those that are set. */
+  readonly features: ReadonlySet<string>
+  readonly hasPolicies: boolean
+  /** Whether policies read credentials. */
+  readonly readsCredentials: boolean
+}
+
 /** What each family of activities gains. */
-export function movesOf(features: ReadonlySet<string>, hasPolicies: boolean) {
+export function movesOf({ features, hasPolicies, readsCredentials }: MoveInput) {
+  const acting = (gain: Gain): readonly Gain[] => [readsCredentials ? gain : 'others']
   const logsIn = (contact: 'email' | 'phoneNumber') =>
-    loginFeaturesOf({ [contact]: 'x' }).some((name) => features.has(name)) ? (['others'] as const) : []
+    loginFeaturesOf({ [contact]: 'x' }).some((name) => features.has(name)) ? acting('codes') : []
   const gainsOf: Readonly<Record<string, readonly Gain[]>> = {
     CREATE_POLICY: ['policies'],
     CREATE_POLICIES: ['policies'],
@@ -47,16 +69,16 @@ export function movesOf(features: ReadonlySet<string>, hasPolicies: boolean) {
     DELETE_POLICIES: ['denials'],
     UPDATE_USER_TAG: ['tags'],
     DELETE_USER_TAGS: [],
-    UPDATE_USER: ['tags', 'profile', ...logsIn('email'), ...logsIn('phoneNumber')],
-    UPDATE_USER_NAME: ['profile'],
-    UPDATE_USER_EMAIL: ['profile', ...logsIn('email')],
+    UPDATE_USER: ['tags', 'name', 'email', ...logsIn('email'), ...logsIn('phoneNumber')],
+    UPDATE_USER_NAME: ['name'],
+    UPDATE_USER_EMAIL: ['email', ...logsIn('email')],
     UPDATE_USER_PHONE_NUMBER: logsIn('phoneNumber'),
     CREATE_USERS: ['users'],
     CREATE_API_ONLY_USERS: ['users'],
     CREATE_INVITATIONS: ['users'],
-    CREATE_API_KEYS: ['others'],
-    CREATE_AUTHENTICATORS: ['others'],
-    CREATE_OAUTH_PROVIDERS: ['others'],
+    CREATE_API_KEYS: acting('keys'),
+    CREATE_AUTHENTICATORS: acting('passkeys'),
+    CREATE_OAUTH_PROVIDERS: acting('providers'),
     UPDATE_ROOT_QUORUM: ['quorum', 'policies', 'denials'],
   }
   const rows = EVERY_REQUEST.flatMap((request) => {
@@ -80,29 +102,48 @@ export function movesOf(features: ReadonlySet<string>, hasPolicies: boolean) {
   }
 }
 
-/** Keys and a passkey that somebody has who may add them. */
-export function madeCredentials(userId: string): readonly CredentialFacts[] {
-  const keys = ['P256', 'SECP256K1', 'ED25519'].map((type) =>
-    apiKeyFacts({ id: `${userId} new ${type}`, userId, type, publicKey: `new ${type}` }),
-  )
-  return [...keys, passkeyFacts({ id: `${userId} new passkey`, userId, credentialId: `${userId} new passkey` })]
+/** Credentials that somebody has to whom these may be added. */
+export function madeCredentials(userId: string, by: Gains = new Set(['others'])): readonly CredentialFacts[] {
+  const key = (type: string) => apiKeyFacts({ id: `${userId} new ${type}`, userId, type, publicKey: `new ${type}` })
+  const has = (gain: Gain) => by.has('others') || by.has(gain)
+  const credentialId = `${userId} new passkey`
+  return [
+    ...(has('keys') ? ['P256', 'SECP256K1', 'ED25519'].map(key) : []),
+    ...(has('passkeys') ? [passkeyFacts({ id: credentialId, userId, credentialId })] : []),
+    ...(by.has('codes') ? [loginFacts(userId, 'code')] : []),
+    ...(by.has('providers') ? [loginFacts(userId, 'oauth')] : []),
+  ]
 }
 
-/** Makes the question of whether a user may add credentials of their own: by default they may, unless a policy says otherwise. */
+/** Tells which credentials a user may add to their own: by default any, unless a policy says otherwise of the activity that adds them. */
 export function createOwnRight(
   ask: (world: AddressedWorld) => PowerQuestion,
   { organization, nowMs }: { readonly organization: ReturnType<typeof organizationOf>; readonly nowMs: number },
-): (voter: Voter) => boolean {
-  const request = EVERY_REQUEST.find(({ row }) => row.type === OWN)!
-  const { applying } = ask(request)
+): (voter: Voter) => readonly CredentialFacts[] {
   const { rootQuorum: _, ...base } = contextFor(organization, nowMs, false)
-  const policies = applying.map(({ rule }) => rule.consensus)
-  return ({ approver, credentials = [] }) =>
-    credentials.some((credential) => {
-      const activity = { type: request.row.type, params: {} }
-      const context = { ...base, activity, approvers: [approver], credentials: [credential], targetUserId: approver.id }
-      return authorize(policies, context).outcome === 'OUTCOME_ALLOW'
-    })
+  const adding = (gain: Gain, type: string) => {
+    const { applying } = ask(EVERY_REQUEST.find(({ row }) => row.type === type)!)
+    return { gain, type, policies: applying.map(({ rule }) => rule.consensus) }
+  }
+  const ways = [adding('keys', OWN), adding('passkeys', 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2')]
+  return ({ approver, credentials = [] }) => {
+    const added = ways.flatMap(({ gain, type, policies }) =>
+      credentials.some((credential) => {
+        const activity = { type, params: {} }
+        const context = {
+          ...base,
+          activity,
+          approvers: [approver],
+          credentials: [credential],
+          targetUserId: approver.id,
+        }
+        return authorize(policies, context).outcome === 'OUTCOME_ALLOW'
+      })
+        ? [gain]
+        : [],
+    )
+    return madeCredentials(approver.id, new Set(added))
+  }
 }
 
 /** How many new users are tried: one more than any policy counts to. */
@@ -134,9 +175,9 @@ export function createViews(rules: readonly PolicyRule[], tags: ReadonlySet<stri
     const wearing = gains.has('tags')
       ? everySubset(known.slice(0, 5)).map((some) => some.toSorted())
       : [approver.tags ?? []]
-    const profiles: readonly Partial<Approver>[] = gains.has('profile')
-      ? [{}, ...aliases.map((alias) => ({ alias })), ...emails.map((email) => ({ email }))]
-      : [{}]
+    const names = gains.has('name') ? [{}, ...aliases.map((alias) => ({ alias }))] : [{}]
+    const addresses = gains.has('email') ? [{}, ...emails.map((email) => ({ email }))] : [{}]
+    const profiles = names.flatMap((name) => addresses.map((address): Partial<Approver> => ({ ...name, ...address })))
     if (gains.has('tags') && known.length > 5)
       limits.add(`of ${known.length} tags that policies ask for five were combined`)
     const all = wearing.flatMap((some) =>

@@ -43,6 +43,7 @@ const pathsOf = ({ rows }: IndirectPowers) =>
   )
 
 describe('indirect', () => {
+  const byPasskey = `credentials.any(c, c.type == 'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR') && !${is('alice')}`
   const signs = live('policy.ops', policy(tagged(OPS), "activity.action == 'SIGN'"))
   const deny = live('policy.no', policy(null, "activity.action == 'SIGN'", 'deny'))
   const may = (condition: string, who = is('bob')) => live('policy.may', policy(who, condition))
@@ -122,6 +123,24 @@ describe('indirect', () => {
         ),
       ],
       ['bob'],
+      [],
+    ],
+    [
+      'an e-mail address, not a name',
+      [
+        live('policy.carol', policy("approvers.any(u, u.alias == 'the signer')", "activity.action == 'SIGN'")),
+        may("activity.type == 'ACTIVITY_TYPE_UPDATE_USER_EMAIL'"),
+      ],
+      [],
+      [],
+    ],
+    [
+      'a passkey of one’s own, where a policy asks others for it too',
+      [
+        live('policy.kind', policy(byPasskey, "activity.action == 'SIGN'")),
+        may("activity.type == 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2'", 'approvers.count() >= 4'),
+      ],
+      [],
       [],
     ],
     [

@@ -11,14 +11,15 @@ import { createQueryClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { readActual } from '../../src/live/index.ts'
 import { collectIds, fillParameters, isNobody, type Plan } from '../../src/plan/index.ts'
-import type { ActivityType, Wire } from '../../src/protocol/index.ts'
+import type { ActivityType } from '../../src/protocol/index.ts'
 import { type Actual, type Resource, referencesOf } from '../../src/resources/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { addOrganizations, type Made, type Name, PEOPLE, type Shape } from '../authority/organizations.ts'
 import { declare, desiredOf, policy } from '../plan/organization.ts'
 import { runs } from '../runs.ts'
-import { createTestClock, startTestService, type TestClient, type TestService } from '../service/harness.ts'
+import { createTestClock, startTestService, type TestService } from '../service/harness.ts'
+import { createPlayers, ordersOf, type Players } from './players.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
 
@@ -83,38 +84,6 @@ const shapes: fc.Arbitrary<{ readonly shape: Shape; readonly changes: readonly s
 
 type Params = Readonly<Record<string, unknown>>
 
-/** Everybody of one organization, who tries everything. */
-function createPlayers(service: TestService, { organizationId, stampings }: Made) {
-  const ways = new Map<Name, TestClient['raw'][]>(PEOPLE.map((name) => [name, stampings[name].map(({ raw }) => raw)]))
-  let asked = 0
-  const send = async (raw: TestClient['raw'], kind: ActivityType, parameters: object) => {
-    const { path, text } = service.body(kind, parameters, { organizationId })
-    const answer = await raw(path, text)
-    asked++
-    return answer.status === 200 ? (answer.body['activity'] as unknown as Wire.Activity) : undefined
-  }
-  /** Tries an activity in every order of these people's votes, with every credential, until it is executed. */
-  const get = async (kind: ActivityType, parameters: object, people: readonly Name[] = PEOPLE) => {
-    const able = people.filter((name) => ways.get(name)!.length > 0)
-    for (const order of ordersOf(able)) {
-      for (const chosen of waysOf(order.map((name) => ways.get(name)!.length))) {
-        const rawOf = (at: number) => ways.get(order[at]!)![chosen[at]!]!
-        let last = await send(rawOf(0), kind, parameters)
-        const { fingerprint } = last ?? { fingerprint: '' }
-        for (let at = 1; at < order.length && last?.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED'; at++)
-          last = (await send(rawOf(at), 'ACTIVITY_TYPE_APPROVE_ACTIVITY', { fingerprint })) ?? last
-        if (last?.status === 'ACTIVITY_STATUS_COMPLETED') return last
-        // One that is asked for and fails as it is carried out fails whoever asks.
-        if (last?.status === 'ACTIVITY_STATUS_FAILED') return undefined
-      }
-    }
-    return undefined
-  }
-  const joins = (name: Name, privateKey: string) => ways.get(name)!.push(service.client(privateKey).raw)
-  return { get, joins, asked: () => asked }
-}
-type Players = ReturnType<typeof createPlayers>
-
 /** Carries out batches in an order; whether all of them were. */
 async function carryOut(
   plan: Plan,
@@ -137,7 +106,7 @@ async function carryOut(
 }
 
 /** Everything that could gain anybody anything, until nothing more is gained. */
-async function move({ get, joins }: Players, made: Made, now: Actual): Promise<number> {
+async function move(service: TestService, { get, joins }: Players, made: Made, now: Actual): Promise<number> {
   const { userIds } = made
   const key = generateP256KeyPair()
   const apiKeys = [{ apiKeyName: 'new', publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }]
@@ -151,7 +120,11 @@ async function move({ get, joins }: Players, made: Made, now: Actual): Promise<n
     ['ACTIVITY_TYPE_CREATE_POLICY_V3', { policyName: 'any', effect: 'EFFECT_ALLOW', consensus: 'true', notes: '' }],
     ...denials.map(({ id }) => ['ACTIVITY_TYPE_DELETE_POLICIES', { policyIds: [id!] }] as const),
     ['ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 1, userIds: [userIds.alice] }],
-    ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', { userId: userIds.dave, apiKeys }, () => joins('dave', key.privateKey)],
+    [
+      'ACTIVITY_TYPE_CREATE_API_KEYS_V2',
+      { userId: userIds.dave, apiKeys },
+      () => joins('dave', service.client(key.privateKey).raw),
+    ],
     ...things('tag').map(
       ({ id, name }) =>
         [
@@ -167,16 +140,6 @@ async function move({ get, joins }: Players, made: Made, now: Actual): Promise<n
     then?.()
   }
   return gained
-}
-
-function* ordersOf<T>(all: readonly T[]): Generator<readonly T[]> {
-  if (all.length === 0) yield []
-  for (const first of all) for (const rest of ordersOf(all.filter((one) => one !== first))) yield [first, ...rest]
-}
-
-function* waysOf([first, ...rest]: readonly number[]): Generator<readonly number[]> {
-  if (first === undefined) yield []
-  else for (let way = 0; way < first; way++) for (const others of waysOf(rest)) yield [way, ...others]
 }
 
 const MOST_ACTIVITIES = 3
@@ -235,7 +198,7 @@ async function play(
       now: new Date(now).toISOString(),
     }
     const { plan } = planWithForecast(input)
-    const players = createPlayers(service, one)
+    const players = createPlayers(service, one.organizationId, one.stampings)
     if (!(await carryOut(plan, players))) return undefined
     const after = await read(one)
     const inverse = inverseOf(
@@ -277,7 +240,7 @@ async function play(
     return
   }
   expect(await ends(orders), 'somebody could').toBe(false)
-  const gained = await move(first.players, first.one, first.after)
+  const gained = await move(service, first.players, first.one, first.after)
   const done = await carryOut(inverse.plan, first.players)
   figures.asked += first.players.asked()
   if (undo.byMoves) {
