@@ -123,7 +123,7 @@ export function requestsOf(type: string, wallet: typeof COLD): readonly Partial<
 }
 
 /** All sets of people who get the request allowed, by every order of every vote. */
-function trials(resources: readonly Resource[], request: Partial<PolicyContext>): ReadonlySet<string> {
+export function trials(resources: readonly Resource[], request: Partial<PolicyContext>): ReadonlySet<string> {
   const organization = organizationOf(resources)
   const policies = policiesOf(startState(actualOf(resources)), createPolicyCompiler())
   const people = votersOf(organization, NOW)

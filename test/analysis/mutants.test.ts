@@ -1,25 +1,11 @@
 /** The analysis with a mistake put into it: the trials over generated organizations find each. */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { powersOf } from '../../src/analysis/index.ts'
 import { actualOf } from '../plan/organization.ts'
 import { allFaults, NOW, organizationIn, shapes } from './generated.ts'
-
-const SRC = join(import.meta.dirname, '../../src')
-/** Rooms that are copied, so that mistakes can be put into them; the others are the real ones. */
-const COPIED = ['analysis', 'policy']
-
-interface Mutant {
-  readonly mistake: string
-  readonly file: string
-  readonly from: string
-  readonly to: string
-}
+import { type Mutant, mutated } from './mutated.ts'
 
 const MUTANTS: readonly Mutant[] = [
   {
@@ -102,39 +88,20 @@ const MUTANTS: readonly Mutant[] = [
   },
 ]
 
-const folder = mkdtempSync(join(tmpdir(), 'quorate-mutants-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-/** The analysis with a text of one of its files changed. */
-async function analysisWith({ file, from, to }: Pick<Mutant, 'file' | 'from' | 'to'>): Promise<typeof powersOf> {
-  const copy = mkdtempSync(join(folder, 'src-'))
-  for (const room of readdirSync(SRC)) {
-    if (COPIED.includes(room)) cpSync(join(SRC, room), join(copy, room), { recursive: true })
-    else symlinkSync(join(SRC, room), join(copy, room))
-  }
-  const text = readFileSync(join(copy, file), 'utf8')
-  expect(text.split(from), `the text to change in ${file}`).toHaveLength(2)
-  writeFileSync(
-    join(copy, file),
-    text.replace(from, () => to),
-  )
-  const { powersOf: mutated } = await import(pathToFileURL(join(copy, 'analysis/powers.ts')).href)
-  return mutated
-}
-
 const ASKED = { nowMs: NOW, powers: ['sign', 'export'] } as const
 
 /** Whether one of so many generated organizations shows a fault in the answers; only other answers than the analysis gives are tried. */
-function isFound(mutated: typeof powersOf, most: number): boolean {
+function isFound(mistaken: typeof powersOf, most: number): boolean {
   return fc.sample(shapes, { numRuns: most, seed: 20_261_124 }).some((shape) => {
     const resources = organizationIn(shape)
-    const [rows, right] = [mutated, powersOf].map((powers) => powers(actualOf(resources), ASKED))
+    const [rows, right] = [mistaken, powersOf].map((powers) => powers(actualOf(resources), ASKED))
     return !isDeepStrictEqual(rows, right) && allFaults(resources, rows!).length > 0
   })
 }
 
 describe('mistakes in the analysis', () => {
   test.each(MUTANTS)('$mistake: found', async (mutant) => {
-    expect(isFound(await analysisWith(mutant), 2000)).toBe(true)
+    const { powersOf: mistaken } = await mutated<{ powersOf: typeof powersOf }>(mutant, 'analysis/powers.ts')
+    expect(isFound(mistaken, 2000)).toBe(true)
   })
 })

@@ -1,0 +1,200 @@
+/** Undo, the difference between two states, and the comparison of sets of people, each with a mistake put into it: small trials find each. */
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { accessBetween, planWithForecast } from '../../src/analysis/index.ts'
+import * as sets from '../../src/analysis/same-coalitions.ts'
+import { undoLines } from '../../src/plan/index.ts'
+import type { Resource } from '../../src/resources/index.ts'
+import { bootstrap, lockOfDeclared } from '../plan/organization.ts'
+import { planInput } from '../plan/planning.ts'
+import { COLD, NOW, organizationIn, requestsOf, type Shape, shapes, TYPES, trials } from './generated.ts'
+import { type Mutant, mutated } from './mutated.ts'
+import { faultsOfSets } from './same-coalitions.ts'
+import { CASES } from './undo-cases.ts'
+
+const of = (file: string, mistakes: readonly (readonly [string, string, string])[]): readonly Mutant[] =>
+  mistakes.map(([mistake, from, to]) => ({ mistake, file: `analysis/${file}`, from, to }))
+
+describe('mistakes in undo', () => {
+  const mutants = [
+    ...of('undo.ts', [
+      [
+        'every activity is asked of the state that the plan leaves',
+        "influenceOf(earlier.state, state, '') ? sideOf(state) : { ...earlier, state }",
+        '{ ...earlier, state }',
+      ],
+      ['who gets the last activity suffices', 'each.map((other) => one | other)', 'each'],
+      ['more people than are needed are told', '(one & set) === one', 'one === set'],
+      ['moves count where nobody makes them', 'if (found.length === paths.length)', 'if (found.length >= 0)'],
+      ['moves never count', 'if (found.length === paths.length)', 'if (paths.length < 0)'],
+      [
+        'of the orders the first is followed',
+        'if (isNobody(asked)) halted.push(asked)',
+        'if (isNobody(asked)) return { stuck: [asked], isCut: false }',
+      ],
+      [
+        'of many activities the first order is the only one',
+        'if (goOn(done | bit)) return true',
+        'return goOn(done | bit)',
+      ],
+      [
+        'the first way is the only one',
+        'next.set(done | bit, leastKeys([...(next.get(done | bit) ?? []), ...more]))',
+        'if (!next.has(done | bit)) next.set(done | bit, leastKeys(more))',
+      ],
+    ]),
+    ...of('inverse.ts', [
+      [
+        'what is deleted can always be made again',
+        'if (why !== undefined) lose(one, why)',
+        'if (why === "") lose(one, why)',
+      ],
+      [
+        'who has no way in is made again',
+        "lose(one, 'it has no way in but what only its user can register')",
+        'lost.length.toString()',
+      ],
+      [
+        'what names another id is left',
+        'fields.length === 0 && one.name === now.name && !namesAgain',
+        'fields.length === 0 && one.name === now.name',
+      ],
+    ]),
+  ]
+  const linesBy = (plan: typeof planWithForecast) =>
+    CASES.map(({ given }) => {
+      const actual = (given.actual ?? bootstrap()) as readonly Resource[]
+      const input = planInput({ lock: lockOfDeclared(actual, given.desired), allow: ['deletes=9'], ...given })
+      return undoLines(plan(input).plan).map(({ sign, text }) => `${sign} ${text}`)
+    })
+
+  const isRight = (plan: typeof planWithForecast) => {
+    try {
+      return isDeepStrictEqual(
+        linesBy(plan),
+        CASES.map(({ expected }) => expected),
+      )
+    } catch {
+      // Nor does it stop working.
+      return false
+    }
+  }
+
+  test('none: the cases come out as they are written', () => {
+    expect(linesBy(planWithForecast)).toEqual(CASES.map(({ expected }) => expected))
+  })
+
+  test.each(mutants)('$mistake: found', async (mutant) => {
+    const { planWithForecast: mistaken } = await mutated<{ planWithForecast: typeof planWithForecast }>(
+      mutant,
+      'analysis/index.ts',
+    )
+    expect(isRight(mistaken)).toBe(false)
+  })
+})
+
+describe('mistakes in the difference between two states', () => {
+  const mutants = of('access.ts', [
+    ['people who are not as before are not looked at', '...(moved.length === 0 ? [] : has.filter(counts))', '...[]'],
+    ['a policy that is gone touches nothing', '...surplus(had, has), ', ''],
+    ['a policy that is new touches nothing', '...surplus(has, had), ', ''],
+    ['of two equal policies both are gone', 'return count <= 0', 'return count < 0'],
+    ['a root quorum that changes is the old one', 'const isCentral = !sameQuorum || ', 'const isCentral = '],
+    [
+      'members of the root quorum are as everybody else',
+      '|| moved.some(({ approver }) => members.has(approver.id))',
+      '',
+    ],
+    [
+      'as many lines are the same lines',
+      'return known && sameCoalitions(line.people as Coalitions, other.people as Coalitions) === true',
+      'return known',
+    ],
+  ])
+
+  /** An organization, and what one hand would change of it. */
+  const edited: fc.Arbitrary<readonly [Shape, Shape]> = fc
+    .tuple(shapes, shapes, fc.nat(4))
+    .map(([shape, other, how]) => [
+      shape,
+      {
+        ...shape,
+        ...(how === 0 && { policies: shape.policies.slice(1) }),
+        ...(how === 1 && { policies: [...shape.policies, ...other.policies.slice(0, 1)] }),
+        ...(how === 2 && { people: [other.people[0]!, ...shape.people.slice(1)] }),
+        ...(how === 3 && { people: shape.people.with(2, other.people[2]!) }),
+        ...(how === 4 && { threshold: other.threshold }),
+      },
+    ])
+
+  /** Requests for one wallet that are decided otherwise, and of which no change is told. */
+  function missed(between: typeof accessBetween, [one, other]: readonly [Shape, Shape]): readonly string[] {
+    const [before, after] = [organizationIn(one), organizationIn(other)]
+    const told = between(before, after, { nowMs: NOW }).filter(({ wallet }) => wallet === 'wallet.cold')
+    const powers = new Set(told.map(({ power }) => power))
+    return TYPES.flatMap((type) => {
+      if (powers.has(type.includes('EXPORT') ? 'export' : 'sign')) return []
+      return requestsOf(type, COLD).flatMap((request) => {
+        const [had, has] = [before, after].map((resources) => leastOf(trials(resources, request)))
+        return had === has ? [] : [`${type}: ${had} before, ${has} after`]
+      })
+    })
+  }
+  const leastOf = (all: ReadonlySet<string>) =>
+    [...all]
+      .filter((set) => ![...all].some((one) => one !== set && one.split(' ').every((name) => set.includes(name))))
+      .sort()
+      .join()
+  const isFound = (between: typeof accessBetween, count: number) =>
+    fc.sample(edited, { numRuns: count, seed: 20_261_126 }).some((pair) => missed(between, pair).length > 0)
+
+  test('none: nothing is missed', () => {
+    for (const pair of fc.sample(edited, { numRuns: 150, seed: 20_261_126 }))
+      expect(missed(accessBetween, pair)).toEqual([])
+  })
+
+  test.each(mutants)('$mistake: found', async (mutant) => {
+    const { accessBetween: mistaken } = await mutated<{ accessBetween: typeof accessBetween }>(
+      mutant,
+      'analysis/access.ts',
+    )
+    expect(isFound(mistaken, 600)).toBe(true)
+  })
+})
+
+describe('mistakes in comparing sets of people', () => {
+  const mutants = of('same-coalitions.ts', [
+    [
+      'more of a class are taken than there are',
+      'of === undefined ? 0 : Math.min(left[of]!, cell.names.length)',
+      'of === undefined ? 0 : left[of]!',
+    ],
+    ['what the other has is left', 'count <= set[index]!', 'count < set[index]!'],
+    ['fewer sets that are among the others are the same', 'a.length === b.length && ', ''],
+    [
+      'two classes are always one',
+      'const isWhole = all.every(',
+      'const isWhole = all.length < 0 || all.every(() => true) || all.every(',
+    ],
+    [
+      'of two classes more are one than can be',
+      'Math.min(sum, one.size) - Math.max',
+      'Math.min(sum, one.size + 1) - Math.max',
+    ],
+    ['two classes are never one', 'return isWhole ?', 'return isWhole && all.length < 0 ?'],
+    ['who is in no set stays', 'found.some((counts) => counts[index]! > 0)', 'found.length > 0 || index < 0'],
+    ['sets come in any order', 'inOrder.sort(bySize)', 'inOrder'],
+  ])
+
+  test('none: all that is said is true', () => {
+    expect(faultsOfSets(sets, 1500)).toEqual([])
+  })
+
+  test.each(mutants)('$mistake: found', async (mutant) => {
+    expect((await faults(mutant)).length).toBeGreaterThan(0)
+  })
+  async function faults(mutant: Mutant): Promise<readonly string[]> {
+    return faultsOfSets(await mutated<typeof sets>(mutant, 'analysis/same-coalitions.ts'), 1500)
+  }
+})

@@ -1,0 +1,165 @@
+/** Plans, and who could take each back: `undo.test.ts` checks the analysis by them, `other-mutants.test.ts` that they find mistakes in it. */
+import type { Resource } from '../../src/resources/index.ts'
+import { bootstrap, declare, idFor, key, live, policy, ref, text } from '../plan/organization.ts'
+import type { Given } from '../plan/planning.ts'
+
+export const [organization, , alice, aliceKey] = bootstrap() as [Resource, Resource, Resource, Resource]
+export const is = (name: string) => `approvers.any(u, u.id == '${idFor(`user.${name}`)}')`
+export const person = (name: string) => [
+  live(`user.${name}`, { email: `${name}@acme.test`, tags: [] }),
+  live(`apiKey.${name}.k`, key(name)),
+]
+export const quorum = (threshold: number, ...names: readonly string[]) =>
+  live('rootQuorum', { threshold, users: names.map((name) => idFor(`user.${name}`)) })
+export const TRIO = [
+  organization,
+  quorum(2, 'alice', 'bob', 'carol'),
+  alice,
+  aliceKey,
+  ...person('bob'),
+  ...person('carol'),
+]
+export const gone = (address: string, fields = {}) => declare(address, fields, { tombstone: true })
+
+const may = (name: string, condition: string) => live(`policy.${name}-may`, policy(is(name), condition))
+export const CASES: readonly { name: string; given: Given; expected: readonly string[] }[] = [
+  { name: 'an empty plan has nothing to take back', given: {}, expected: [] },
+  {
+    name: 'the root quorum can take back what was made',
+    given: { actual: TRIO, desired: [declare('tag.ops'), declare('tag.eng')] },
+    expected: ['  any 2 of alice, bob, carol can take it back, in 1 activity'],
+  },
+  {
+    name: 'policies count, and who they let alone comes first',
+    given: { actual: [...TRIO, may('carol', "activity.kind == 'DELETE_USER_TAGS'")], desired: [declare('tag.ops')] },
+    expected: ['  carol, or alice and bob can take it back, in 1 activity'],
+  },
+  {
+    name: 'of several activities those are told who get all of them',
+    given: {
+      actual: [
+        ...TRIO,
+        may('carol', "activity.kind == 'DELETE_USER_TAGS'"),
+        may('bob', "activity.resource == 'WALLET'"),
+      ],
+      desired: [declare('tag.ops'), declare('wallet.cold', { mnemonicLength: 12 })],
+    },
+    expected: ['  any 2 of alice, bob, carol can take it back, in 2 activities'],
+  },
+  {
+    name: 'it is asked of the state that the plan leaves: a new policy may let somebody, and a lower quorum too',
+    given: {
+      actual: TRIO,
+      allow: ['quorum-lowered'],
+      desired: [
+        declare('rootQuorum', { threshold: 1, users: [ref('user.alice'), ref('user.bob'), ref('user.carol')] }),
+        declare('policy.bob-may', policy(text("approvers.any(u, u.id == '", ref('user.bob'), "')"), null)),
+      ],
+    },
+    expected: [
+      '  any 1 of alice, bob, carol can take it back, in 2 activities',
+      '! a key that is exported before it is taken back stays with whoever exported it',
+    ],
+  },
+  {
+    name: 'what an earlier activity opens counts in any order',
+    given: {
+      // Once bob is back, he and alice are the quorum again.
+      actual: [organization, quorum(2, 'alice', 'bob'), alice, aliceKey, ...person('bob'), may('alice', 'true')],
+      allow: ['deletes=1', 'lock-out'],
+      desired: [declare('user.bob'), gone('apiKey.bob.k'), gone('policy.alice-may')],
+    },
+    expected: ['! nobody can take it back, in 2 activities: no set of people could create API key k'],
+  },
+  {
+    name: 'a deleted wallet and a deleted key are lost, and the rest can be put back',
+    given: {
+      actual: [...TRIO, live('wallet.cold'), live('privateKey.ops', { curve: 'CURVE_SECP256K1' }), live('tag.ops')],
+      desired: [gone('wallet.cold'), gone('privateKey.ops'), gone('tag.ops')],
+    },
+    expected: [
+      '  any 2 of alice, bob, carol can take it back, in 1 activity',
+      '! nobody can put privateKey.ops back: the key goes with it, so that a new one has other addresses',
+      '! nobody can put wallet.cold back: its mnemonic goes with it, so that a new wallet has other keys and addresses',
+    ],
+  },
+  {
+    name: 'a passkey is lost, and with it a user who has nothing else',
+    given: {
+      actual: [
+        ...TRIO,
+        live('user.dora', { tags: [] }),
+        live('authenticator.dora.yubi', { credentialId: 'aaaa' }),
+        live('authenticator.bob.yubi', { credentialId: 'bbbb' }),
+      ],
+      desired: [gone('user.dora'), declare('user.bob'), gone('authenticator.bob.yubi')],
+    },
+    expected: [
+      '! nobody can put authenticator.bob.yubi back: only its user can register a passkey; have them do it, or write the `attestation` and `challenge` of one that they made',
+      '! nobody can put user.dora back: it has no way in but what only its user can register',
+    ],
+  },
+  {
+    name: 'who is made again has another id, so that all that names them is written again',
+    given: {
+      actual: [...TRIO, ...person('dora'), live('policy.d', policy(is('dora'), "activity.action == 'SIGN'"))],
+      desired: [gone('user.dora')],
+    },
+    expected: ['  any 2 of alice, bob, carol can take it back, in 2 activities'],
+  },
+  {
+    name: 'what one activity opens, another is executed by: of some, in any order',
+    given: {
+      actual: [
+        organization,
+        quorum(2, 'alice', 'bob'),
+        alice,
+        aliceKey,
+        ...person('bob'),
+        ...person('carol'),
+        may('carol', "activity.resource == 'CREDENTIAL'"),
+      ],
+      allow: ['deletes=1', 'lock-out'],
+      desired: [declare('user.bob'), gone('apiKey.bob.k'), declare('tag.ops')],
+    },
+    expected: ['  alice and bob and carol can take it back, in 2 activities'],
+  },
+  {
+    name: 'what one activity closes, others come before: of many, in some order',
+    given: {
+      actual: [
+        organization,
+        quorum(1, 'bob'),
+        alice,
+        aliceKey,
+        live('user.bob', { email: 'bob@acme.test', tags: [] }),
+        may('alice', "activity.type == 'ACTIVITY_TYPE_DELETE_POLICIES'"),
+      ],
+      allow: ['lock-out'],
+      desired: [
+        declare('policy.own', policy(is('alice'), "activity.resource == 'WALLET'")),
+        ...Array.from({ length: 7 }, (_, at) => declare(`wallet.w${at}`, { mnemonicLength: 12 })),
+      ],
+    },
+    expected: ['  alice can take it back, in 8 activities'],
+  },
+  {
+    name: 'by changing who decides first',
+    given: {
+      actual: [
+        organization,
+        quorum(2, 'alice', 'bob'),
+        alice,
+        aliceKey,
+        ...person('bob'),
+        ...person('carol'),
+        may('carol', "activity.type == 'ACTIVITY_TYPE_CREATE_POLICIES'"),
+      ],
+      allow: ['deletes=1', 'lock-out'],
+      desired: [declare('user.bob'), gone('apiKey.bob.k')],
+    },
+    expected: [
+      '! nobody can take it back as things then are: no set of people could create API key k; carol could by changing who decides first',
+    ],
+  },
+]
