@@ -89,7 +89,7 @@ interface Reach extends Way {
 interface Onward extends Gained {
   readonly size: number
   readonly from: Pick<Reach, 'steps'>
-  readonly step: IndirectStep
+  readonly step: NextStep['step']
   /** In words. */
   readonly more: string
 }
@@ -105,7 +105,8 @@ interface Way {
 interface NextStep {
   readonly joining: People
   readonly isConditional: boolean
-  readonly step: IndirectStep
+  /** Most steps are needless, so that they are told last. */
+  readonly step: () => IndirectStep
 }
 
 const GAIN_NAMES = Object.keys(GAINS) as readonly Gain[]
@@ -264,12 +265,19 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   }
   const joiningIn = (lines: readonly AnswerLine[], activity: string): readonly NextStep[] =>
     lines.flatMap((line) =>
-      setsOf(line.people as Coalitions, limits).map((set) => ({
-        joining: peopleOf(set),
+      joiningOf(line.people as Coalitions).map(({ set, joining }) => ({
+        joining,
         isConditional: isOpen(line),
-        step: stepOf(line, activity, [...set.map((id) => names.get(id) ?? id)].sort()),
+        step: () => stepOf(line, activity, set.map((id) => names.get(id) ?? id).sort()),
       })),
     )
+  // Thousands of lines have the same sets.
+  const writtenOut = new WeakMap<Coalitions, readonly { readonly set: readonly string[]; readonly joining: People }[]>()
+  const joiningOf = (people: Coalitions) => {
+    const known = writtenOut.get(people) ?? setsOf(people, limits).map((set) => ({ set, joining: peopleOf(set) }))
+    writtenOut.set(people, known)
+    return known
+  }
   /** Who acts for everybody needs nobody to join, so that one set is as good as another. */
   const takingOver = (lines: readonly AnswerLine[], activity: string, { people }: Reach): readonly NextStep[] => {
     const line = lines.find((one) => !isOpen(one)) ?? lines[0]
@@ -281,7 +289,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         const name = names.get(id)
         return name === undefined || includes(people, peopleOf([id])) ? (name ?? id) : `${name} (taken over)`
       })
-    return [{ joining: NOBODY, isConditional: isOpen(line), step: stepOf(line, activity, called.sort()) }]
+    return [{ joining: NOBODY, isConditional: isOpen(line), step: () => stepOf(line, activity, called.sort()) }]
   }
   const isOpen = ({ conditions, unless }: AnswerLine) => conditions.length > 0 || unless.length > 0
   const stepOf = (
@@ -332,7 +340,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
           limits.add('there are too many ways to go on to try them all')
           return all
         }
-        all.push(reachOf(onward, [...onward.from.steps, { ...onward.step, gains: onward.more }]))
+        all.push(reachOf(onward, [...onward.from.steps, { ...onward.step(), gains: onward.more }]))
       }
       last = all.slice(from)
     }
@@ -375,7 +383,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         const people = unionOf(reach.people, joining)
         const isConditional = reach.isConditional || isOpen
         if (isNeedless({ people, isConditional }, reach.steps.length + 1)) continue
-        found.push({ people, isConditional, steps: [...reach.steps, step] })
+        found.push({ people, isConditional, steps: [...reach.steps, step()] })
       }
     }
     return leastOf(found)
