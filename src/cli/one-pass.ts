@@ -3,12 +3,16 @@ import { setFlagsFromString } from 'node:v8'
 /** The commands that read a folder or an organization once and end. */
 export const ONE_PASS = ['validate', 'fmt', 'plan', 'apply', 'import', 'unmanaged', 'show', 'status']
 
+/** The commands that make and drop far more than they hold. */
+const WASTEFUL = ['who-can']
+
 /**
  * Tells V8 that this process ends soon: what runs once is not worth its second compiler, nor threads that collect beside it,
  * and a young generation that does not grow keeps planning 5,000 resources at half of the memory. For commands that stay, such
- * as `serve` and `worker`, nothing is changed.
+ * as `serve` and `worker`, nothing is changed. What wastes memory is collected sooner: half of it and less, for up to twice the CPU time.
  */
 export function tuneForOnePass(command: string | undefined): void {
+  if (WASTEFUL.includes(command ?? '')) setFlagsFromString('--optimize-for-size')
   if (!ONE_PASS.includes(command ?? '')) return
   for (const flag of ['--no-opt', '--single-threaded-gc', '--semi-space-growth-factor=1']) setFlagsFromString(flag)
 }

@@ -1,10 +1,11 @@
 /**
- * Who can, and by which moves, in an organization of 100 users, 100 policies and 100 wallets: CPU time and heap, with the consensus
+ * Who can, and by which moves, in an organization of 100 users, 100 policies and 100 wallets: CPU time and memory, with the consensus
  * that most write and with a nasty one; and two sets of 100 policies compared. Aims: 3 CPU-s directly, 10 with moves, 5 to compare, 300 MB; two runs on one state give the same bytes.
  */
-import { memoryUsage } from 'node:process'
+import { resourceUsage } from 'node:process'
 import { comparePolicies, indirectPowersOf, type PolicySet, powersOf } from '../../src/analysis/index.ts'
 import { policyText } from '../../src/analysis/policies.ts'
+import { tuneForOnePass } from '../../src/cli/one-pass.ts'
 import { organizationOf, type Resource } from '../../src/resources/index.ts'
 import { actualOf, idFor, live, publicKey } from '../plan/organization.ts'
 
@@ -70,6 +71,8 @@ function policiesIn(resources: readonly Resource[]): PolicySet {
 
 /** Prints what each takes; the process exits with 1 when an aim is missed. */
 export async function run(): Promise<void> {
+  // As the command runs.
+  tuneForOnePass('who-can')
   let missed = false
   const measure = (name: string, aim: number, work: () => unknown) => {
     const begun = process.cpuUsage()
@@ -102,9 +105,9 @@ export async function run(): Promise<void> {
     )
   compare('compare, the same', reversed(set))
   compare('compare, another', other)
-  const megabytes = memoryUsage().rss / 1e6
+  const megabytes = (resourceUsage().maxRSS * 1024) / 1e6
   missed ||= megabytes > AIMS.megabytes
-  console.log(`  ${megabytes.toFixed(0)} MB of memory in the end, aim ${AIMS.megabytes}`)
+  console.log(`  ${megabytes.toFixed(0)} MB of memory at most, aim ${AIMS.megabytes}`)
   console.log(missed ? 'MISSED' : 'met')
   if (missed) process.exitCode = 1
 }
