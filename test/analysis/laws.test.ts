@@ -7,7 +7,7 @@ import { startState } from '../../src/analysis/state.ts'
 import { organizationOf, type Resource } from '../../src/resources/index.ts'
 import { actualOf, idFor, live } from '../plan/organization.ts'
 import { runs } from '../runs.ts'
-import { NOW, organizationIn, type Shape, setsOf, shapes } from './generated.ts'
+import { NOW, organizationIn, type Shape, setsOf, shapes, TO } from './generated.ts'
 
 const ASKED = { nowMs: NOW, powers: ['sign', 'export', 'policies'] } as const
 const rowsOf = (resources: readonly Resource[]) => powersOf(actualOf(resources), ASKED)
@@ -103,6 +103,37 @@ describe('laws of who can', () => {
     )
     for (const { relation } of comparePolicies(first!, second!, { nowMs: NOW, powers: ['sign', 'export'] }))
       expect(['equal', 'narrower', 'unknown']).toContain(relation)
+  })
+
+  test('a DENY split by || is not equal where one side errs as the other holds, and else it is', () => {
+    const SIGNS = "activity.kind == 'SIGN_TRANSACTION'"
+    // All of one row err for the same requests: of other chains, or for none.
+    const rows = [
+      ['eth.tx.value > 5', `eth.tx.to == '${TO}'`, '!(eth.tx.value == 10)'],
+      ['solana.tx.transfers.count() > 1', 'solana.tx.transfers.count() == 0'],
+      ["wallet.label == 'hot'", `wallet.id == '${idFor('wallet.cold')}'`, '!wallet.exported'],
+    ] as const
+    const side = fc.constantFrom(...rows.flatMap((row, at) => row.map((text) => ({ text, at }))))
+    const told = { equal: 0, narrower: 0 }
+    fc.assert(
+      fc.property(shapes, side, side, (shape, a, b) => {
+        const allow = { effect: 'allow' as const, condition: SIGNS, consensus: null }
+        const deny = (condition: string) => ({
+          effect: 'deny' as const,
+          condition: `${SIGNS} && (${condition})`,
+          consensus: null,
+        })
+        const set = (...denials: readonly string[]) =>
+          setOf(organizationIn({ ...shape, policies: [allow, ...denials.map(deny)] }))
+        const whole = set(`${a.text} || ${b.text}`)
+        const [row] = comparePolicies(whole, set(a.text, b.text), { nowMs: NOW, powers: ['sign'] })
+        const expected = a.at === b.at ? 'equal' : 'narrower'
+        expect([a.text, b.text, row!.relation]).toEqual([a.text, b.text, expected])
+        told[expected]++
+      }),
+      { numRuns: runs(60) },
+    )
+    expect(Math.min(told.equal, told.narrower)).toBeGreaterThan(runs(60) / 10)
   })
 
   test('two sets of policies, the other way round: what was wider is narrower', () => {
