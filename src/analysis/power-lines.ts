@@ -101,7 +101,8 @@ export function partsOf({ applying }: PowerQuestion) {
 
 /**
  * An open DENY may apply: without a condition those have the power whom it would not stop. An open ALLOW may hold, each by itself and
- * all at once, since approvers of one may vote on what another allows.
+ * all at once, since approvers of one may vote on what another allows. Who has the power by less is not told again: more that holds
+ * takes nobody's power away.
  */
 function linesOf(
   question: PowerQuestion,
@@ -113,20 +114,24 @@ function linesOf(
   const allowed = closed.filter(({ rule }) => rule.compiled.policy.effect === 'EFFECT_ALLOW')
   const namesOf = (some: readonly Applying[]) => sorted([...allowed, ...some].map(({ rule }) => rule.name))
   const lines: AnswerLine[] = []
-  let always: Coalitions | undefined
+  /** The sets that have it by less: under some of these conditions, or although a policy denies. */
+  const told = (conditions: readonly string[], unless: readonly string[]) =>
+    lines.flatMap((line) =>
+      line.people !== 'unknown' && isWithin(line.conditions, conditions) && isWithin(line.unless, unless)
+        ? [line.people]
+        : [],
+    )
   const add = (
     some: readonly Applying[],
     { conditions = [], unless = [] }: Partial<AnswerLine>,
     by: readonly Applying[],
   ) => {
     const found = find(some)
-    const people =
-      found === 'gave-up' ? 'unknown' : always === undefined ? found : simplest(without(found, always), placeOf)
+    const people = found === 'gave-up' ? 'unknown' : simplest(told(conditions, unless).reduce(without, found), placeOf)
     if (people !== 'unknown' && people.found.length === 0) return
     lines.push({ conditions, unless, policies: namesOf(by), people })
   }
   add([...closed, ...denials], {}, [])
-  if (lines[0] && lines[0].people !== 'unknown') always = lines[0].people
   const unless = sorted(denials.map(({ open }) => open))
   if (denials.length > 0) add(closed, { unless }, [])
   const conditionsOf = (some: readonly Applying[]) => sorted(some.map(({ open }) => open))
@@ -166,6 +171,10 @@ function subsets<T>(items: readonly T[]): readonly (readonly T[])[] {
 /** All sets of these, the empty one first. */
 export function everySubset<T>(items: readonly T[]): readonly (readonly T[])[] {
   return items.reduce<readonly (readonly T[])[]>((some, item) => some.concat(some.map((one) => [...one, item])), [[]])
+}
+
+function isWithin(some: readonly string[], all: readonly string[]): boolean {
+  return some.every((one) => all.includes(one))
 }
 
 function sorted(texts: readonly string[]): readonly string[] {

@@ -4,7 +4,9 @@
  * is somebody else's annotation (analysis). Generic over the catalogue of resources; only `authority.ts` names kinds.
  * Workflows import `walk.ts` alone, by path.
  */
+
 export { type Allowed, parseAllow } from './allow.ts'
+export { amountNote } from './amounts.ts'
 export { isMemberOfQuorum } from './authority.ts'
 export { codes } from './codes.ts'
 export { digestOf } from './digest.ts'

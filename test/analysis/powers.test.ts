@@ -102,6 +102,27 @@ describe('powers', () => {
     expect(asked.filter(({ people: who }) => who === 'unknown').length).toBe(1)
   })
 
+  test('who has a power under one condition is not told again under it and others', () => {
+    const alone = (name: (typeof NAMES)[number]) => `approvers.any(u, u.id == '${ids[name]}')` as never
+    const resources = organizationIn({
+      people: NAMES.map(() => ({ ops: false, second: false, isMember: false })),
+      threshold: 1,
+      policies: [
+        { effect: 'allow', condition: 'eth.tx.value < 5', consensus: alone('bob') },
+        { effect: 'allow', condition: `eth.tx.to == '${TO}'`, consensus: alone('dave') },
+        // It looks at who approves, so that somebody could need both of the others.
+        { effect: 'deny', condition: 'eth.tx.value > 9', consensus: 'approvers.count() == 4' as never },
+      ],
+    })
+    const rows = powersOf(actualOf(resources), { nowMs: NOW, powers: ['sign'] })
+    const lines = linesFor(rows, 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2', COLD)
+    expect(lines.flatMap(({ condition }) => condition ?? []).toSorted()).toEqual(
+      ['eth.tx.value < 5', `eth.tx.to == '${TO}'`].toSorted(),
+    )
+    for (const request of requestsOf('ACTIVITY_TYPE_SIGN_TRANSACTION_V2', COLD))
+      expect(faultsOf(resources, request, lines)).toEqual([])
+  })
+
   test('each activity of the catalogue that leads to funds, or to who may decide, is of one power', () => {
     const none = new Set<string>()
     for (const row of Object.values(activities)) {

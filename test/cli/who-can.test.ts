@@ -43,7 +43,7 @@ test('who-can: powers of the live organization with a key that may only read; no
     policyName: 'small payments',
     effect: 'EFFECT_ALLOW',
     consensus: `approvers.any(user, user.id == '${bob}')`,
-    condition: "activity.kind == 'SIGN_TRANSACTION' && wallet.label == 'hot' && eth.tx.value < 1000",
+    condition: "activity.kind == 'SIGN_TRANSACTION' && wallet.label == 'hot' && eth.tx.value < 1500000000000000000",
     notes: '',
   })
   const before = await countActivities(service)
@@ -63,7 +63,7 @@ test('who-can: powers of the live organization with a key that may only read; no
     lines: [
       rootLine,
       {
-        condition: 'eth.tx.value < 1000',
+        condition: 'eth.tx.value < 1500000000000000000',
         policies: ['small payments'],
         ways: [{ sets: [['bob']], any: { count: 1, of: ['bob'] } }],
       },
@@ -81,11 +81,17 @@ test('who-can: powers of the live organization with a key that may only read; no
   expect(cold.stdout).not.toContain('bob')
   expect(cold.stdout).toContain(stateDigest)
 
+  const hot = ['who-can', 'sign', '--wallet', 'hot']
+  const inEther = 'under condition: eth.tx.value < 1500000000000000000 (1.5 ETH)\n'
+  expect((await quorateShared(hot, { env })).stdout).toContain(inEther)
+  const page = await quorateShared([...hot, '--markdown'], { env })
+  expect(page.stdout).toContain('| `eth.tx.value < 1500000000000000000` (1.5 ETH) |')
+
   const mine = await quorateShared(['who-can', 'sign', 'quorum', '--user', 'bob', '--csv'], { env })
   expect(mine.stdout.split('\r\n')).toEqual([
     'power,over,activities,people,condition,unless,policies,steps,at,state',
     expect.stringMatching(
-      /^sign,wallet\.hot,"ACTIVITY_TYPE_SIGN_TRANSACTION \(TRANSACTION_TYPE_ETHEREUM\); [^"]*",bob,eth\.tx\.value < 1000,,small payments,,20[^,]*,sha256:/,
+      /^sign,wallet\.hot,"ACTIVITY_TYPE_SIGN_TRANSACTION \(TRANSACTION_TYPE_ETHEREUM\); [^"]*",bob,eth\.tx\.value < 1500000000000000000,,small payments,,20[^,]*,sha256:/,
     ),
     '',
   ])

@@ -1,5 +1,5 @@
 import { csvLine, markdownCode, markdownText } from '../../diagnostics/index.ts'
-import { waysText } from '../../plan/index.ts'
+import { amountNote, waysText } from '../../plan/index.ts'
 import { view } from '../screen.ts'
 import { valueText, type WhoCanView, whoseText } from './who-can.ts'
 
@@ -54,8 +54,8 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
       lines.map(({ ways, policies, condition, unless = [] }) => [
         ways === 'unknown' ? '**unknown**: there are too many sets of people to try' : markdownText(waysText(ways)),
         policies.length === 0 ? 'right' : `${code(policies)}, or right`,
-        condition === undefined ? '' : markdownCode(condition),
-        code(unless),
+        condition === undefined ? '' : conditionCode(condition),
+        unless.map(conditionCode).join(', '),
       ]),
     ),
   ])
@@ -96,6 +96,11 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
     ...(why ? [heading('What they rest on', []), ...table(['what', 'text', 'whose'], reasons)] : []),
   ].join('\n')
 })
+
+/** An open condition, with its amounts also in ether. */
+function conditionCode(condition: string): string {
+  return `${markdownCode(condition)}${amountNote(condition)}`
+}
 
 function heading(power: string, over: readonly string[]): string {
   return `### ${markdownText(power)}${over.length === 0 ? '' : ` over ${over.map(markdownCode).join(', ')}`}\n`

@@ -1,6 +1,6 @@
 import type { IndirectPath, IndirectPowers, PowerLine, PowerRow } from '../../analysis/index.ts'
 import type { PowerReason } from '../../operations/index.ts'
-import { authorText, type Ways, waysText } from '../../plan/index.ts'
+import { amountNote, authorText, type Ways, waysText } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 
@@ -81,13 +81,18 @@ function pathText({ people, isConditional, steps }: IndirectPath, style: Style):
     const by = policies.length === 0 ? 'by right' : `by ${policies.join(', ')}`
     const told = [
       `    ${index + 1}. ${activity.replace('ACTIVITY_TYPE_', '')}: ${voters.join(' and ')}${style.dim(`  ${by}`)}\n`,
-      ...(condition === undefined ? [] : [`       under condition: ${condition}\n`]),
-      ...unless.map((one) => `       unless a policy denies: ${one}\n`),
+      ...(condition === undefined ? [] : [`       under condition: ${withAmount(condition)}\n`]),
+      ...unless.map((one) => `       unless a policy denies: ${withAmount(one)}\n`),
       ...(gains === undefined ? [] : [`       ${gains}\n`]),
     ]
     return told.join('')
   })
   return `  ${who}${isConditional ? style.warning(', perhaps') : ''}\n${lines.join('')}`
+}
+
+/** An open condition, with its amounts also in ether. */
+function withAmount(condition: string): string {
+  return `${condition}${amountNote(condition)}`
 }
 
 function typesText(activities: readonly string[], style: Style): string {
@@ -103,7 +108,7 @@ function lineText({ condition, unless = [], policies, ways }: WhoCanLine, style:
   const who =
     ways === 'unknown' ? style.warning('unknown: there are too many sets of people to try them all') : waysText(ways)
   const by = policies.length === 0 ? '' : style.dim(`  by ${policies.join(', ')}, or by right`)
-  const under = condition === undefined ? '' : `    under condition: ${condition}\n`
-  const stopped = unless.map((one) => `    unless a policy denies: ${one}\n`).join('')
+  const under = condition === undefined ? '' : `    under condition: ${withAmount(condition)}\n`
+  const stopped = unless.map((one) => `    unless a policy denies: ${withAmount(one)}\n`).join('')
   return `  ${who}${by}\n${under}${stopped}`
 }
