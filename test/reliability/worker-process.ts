@@ -1,7 +1,7 @@
 /** A worker as a process of its own, for tests that kill it. `naive` makes the body where no test should let it be made. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createActivities, createPlanStore } from '../../activities/index.ts'
+import { type Activities, createActivities, createPlanStore } from '../../activities/index.ts'
 import { createFolderTurns, createRate, createSubmitClient, type SubmitClient } from '../../src/client/index.ts'
 import { rotationKeysOf } from '../../src/operations/open-rotations.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
@@ -20,6 +20,8 @@ export interface WorkerProcessSettings {
   readonly naive: boolean
   /** Whether it rotates keys too. @default false */
   readonly rotates?: boolean
+  /** The Temporal activity, and of which part of a rotation, before or after whose work the worker is killed. */
+  readonly diesAt?: { readonly step: string; readonly part?: string; readonly when: 'before' | 'after' }
   /** Shared with the other workers of the store. @default no limit */
   readonly requestsPerSecond?: number
   /** @default 0: every workflow task is a replay */
@@ -53,23 +55,41 @@ const worker = await createWorker({
   connection: await temporal.openForWorker(),
   seal: testSeal,
   taskQueue: settings.taskQueue,
-  activities: createActivities({
-    clientFor: () => (settings.naive ? naive : client),
-    planStore: store,
-    clock: Date.now,
-    logger: silentLogger,
-    ...(settings.rotates
-      ? {
-          rotation: {
-            keysFolder: rotationKeysOf(settings.storeFolder),
-            clientWith: (_: unknown, privateKey: Secret) => clientOf(privateKey),
-            useKey: () => {},
-            stores: { environment: {} },
-          },
-        }
-      : {}),
-  }),
+  activities: dying(
+    createActivities({
+      clientFor: () => (settings.naive ? naive : client),
+      planStore: store,
+      clock: Date.now,
+      logger: silentLogger,
+      ...(settings.rotates
+        ? {
+            rotation: {
+              keysFolder: rotationKeysOf(settings.storeFolder),
+              clientWith: (_: unknown, privateKey: Secret) => clientOf(privateKey),
+              useKey: () => {},
+              stores: { environment: {} },
+            },
+          }
+        : {}),
+    }),
+  ),
   workflowBundle: { code: readFileSync(settings.bundleFile, 'utf8') },
   maxCachedWorkflows: settings.maxCachedWorkflows ?? 0,
 })
 await worker.run()
+
+function dying(activities: Activities): Activities {
+  const { diesAt } = settings
+  if (!diesAt) return activities
+  const { step, part, when } = diesAt
+  const work = activities[step as keyof Activities] as (input: unknown) => Promise<unknown>
+  const die = () => process.kill(process.pid, 'SIGKILL')
+  const dies = async (input: { readonly part?: string }) => {
+    const isHere = part === undefined || input.part === part
+    if (isHere && when === 'before') die()
+    const result = await work(input)
+    if (isHere) die()
+    return result
+  }
+  return { ...activities, [step]: dies }
+}

@@ -22,6 +22,7 @@ import { loseAnswers } from '../reliability/lost-answers.ts'
 import { payUnderFaults } from '../reliability/payments.ts'
 import { killOnPostgres } from '../reliability/postgres-kills.ts'
 import { recordQuorums } from '../reliability/quorum-history.ts'
+import { DEATH_POINTS, killInRotations } from '../reliability/rotation-kills.ts'
 import { payBySchedule } from '../reliability/schedule.ts'
 import { killServer } from '../reliability/server-kills.ts'
 import { killService } from '../reliability/service-kills.ts'
@@ -68,6 +69,11 @@ const parts: Readonly<Record<string, Part>> = {
     run: tryProperties,
   },
   apply: { what: 'workers killed while they apply', count: 200, run: killManyWorkers },
+  rotations: {
+    what: 'rotations whose worker is killed before or after one of their steps, each in turn, beside a signer',
+    count: DEATH_POINTS.length,
+    run: killAtEachStep,
+  },
   temporal: { what: 'Temporal servers killed while they apply', count: 20, run: killManyServers },
   service: {
     what: 'services killed while they are submitted to',
@@ -265,6 +271,20 @@ async function weatherManyStorms(count: number): Promise<void> {
     add(sum, figures)
   }
   console.log(line(sum))
+}
+
+async function killAtEachStep(count: number): Promise<void> {
+  await withTemporal(async (temporal) => {
+    const points = DEATH_POINTS.slice(0, count)
+    const all = points.length
+    demand(await killInRotations({ temporal, points }), {
+      killed: all,
+      done: all,
+      renewed: all,
+      refused: 0,
+      fewestKeys: 1,
+    })
+  })
 }
 
 async function killManyServers(count: number): Promise<void> {
