@@ -92,8 +92,10 @@ export async function readSources(folder: string, reader: FolderReader): Promise
       'definitions/empty-folder',
       folder,
       `\`${folder}\` holds no .yaml file`,
-      'make a first one with `quorate init`',
+      'name the folder that holds `organization:`, or make a first file with `quorate init`',
     )
+    // Files in folders below it are somebody else's: without an organization there is no sub-organization.
+    return { sources, folders: [], diagnostics }
   }
   return { sources, folders, diagnostics }
 }

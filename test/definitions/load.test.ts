@@ -108,12 +108,12 @@ describe('the folder', () => {
     },
     {
       name: 'a folder without definitions',
-      files: { 'README.md': 'hello' },
+      files: { 'README.md': 'hello', 'docker/compose.yaml': 'services: {}' },
       expected: {
         at: 'acme:1:1',
         code: 'definitions/empty-folder',
         message: '`acme` holds no .yaml file',
-        help: 'make a first one with `quorate init`',
+        help: 'name the folder that holds `organization:`, or make a first file with `quorate init`',
       },
     },
   ]
