@@ -293,7 +293,7 @@ function renderGuard({ message, bypass, allowed, addresses }: Guard, paint: Pain
 }
 
 /** The lines about resources that the plan does not manage, and about the number of requests. */
-function asides({ unmanaged, requests, gone = [] }: Plan): readonly string[] {
+function asides({ unmanaged, requests, gone = [], batches, waiting = [] }: Plan): readonly string[] {
   const lines: string[] = []
   if (gone.length > 0) {
     const names = gone.slice(0, 5).map((one) => printable(one))
@@ -306,7 +306,10 @@ function asides({ unmanaged, requests, gone = [] }: Plan): readonly string[] {
     lines.push(`${things} not in the definitions and left alone (\`quorate unmanaged\` lists them)`)
   }
   if (requests) {
-    const { reads, submits, perSecond } = requests
+    const { reads, perSecond } = requests
+    // What waits is taken up again, and what was rejected is not asked again.
+    const rejected = batches.filter(({ forecast }) => forecast?.outcome === 'rejected')
+    const submits = requests.submits - waiting.length - rejected.length
     const rate = perSecond === undefined ? '' : ` at ${perSecond} a second`
     lines.push(`${count(reads, 'request', 'requests')} read it, ${submits} to submit${rate}`)
   }

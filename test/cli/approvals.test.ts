@@ -142,6 +142,7 @@ describe('votes', () => {
     const { stdout } = await quorate(fresh, { env })
     const code = shortCode(planned!.fingerprint)
     expect(stdout).toContain(`already waiting as ${code}`)
+    expect(stdout).toMatch(/ read it, 0 to submit\n/)
     expect(readFileSync(markdown, 'utf8')).toContain(`\`quorate approve ${code}\``)
   })
 
