@@ -1,6 +1,6 @@
 /** The catalogue: one row for each activity type, query and proxy endpoint, and the look-ups that read it. */
 import { activityRows, proxyRows, queryRows } from './generated/catalogue.gen.ts'
-import type { ActivityAction, ActivityKind, ActivityResource, ActivityType } from './generated/names.gen.ts'
+import type { ActivityAction, ActivityKind, ActivityResource } from './generated/names.gen.ts'
 import type { ActivityRow, QueryRow } from './rows.ts'
 import { fold, type Spelling } from './spelling.ts'
 
@@ -18,7 +18,8 @@ const queriesByPath: ReadonlyMap<string, QueryRow> = new Map(queryRows.map((row)
 /** Finds the row of an activity type, in either spelling, and says which one was used. */
 export function findActivity(type: string): { readonly row: ActivityRow; readonly spelling: Spelling } | undefined {
   const { text, spelling } = fold(type)
-  return Object.hasOwn(activities, text) ? { row: activities[text as ActivityType], spelling } : undefined
+  const row = activitiesByType.get(text)
+  return row && { row, spelling }
 }
 
 /** Finds the row of an activity type, in either spelling. */

@@ -4,7 +4,7 @@ import { createSqliteDialect } from './dialect.ts'
 import { fromSqliteError, StoreUnavailable } from './error.ts'
 import { migrate } from './migrations.ts'
 import type { Rows } from './prepared.ts'
-import { type WaitingWrite, waitFor } from './rounds.ts'
+import { gather, type WaitingWrite, waitFor } from './rounds.ts'
 import type { Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -85,8 +85,7 @@ export function openDatabase(
 
   async function runRounds(): Promise<void> {
     while (waiting.length > 0) {
-      // Requests whose bytes have already arrived get into this round instead of paying for an fsync of their own.
-      await new Promise((resolve) => setImmediate(resolve))
+      await gather(() => waiting.length, MAX_ROUND)
       const round = waiting.slice(0, MAX_ROUND)
       waiting = waiting.slice(MAX_ROUND)
       const begun = performance.now()

@@ -5,7 +5,7 @@ import { StoreConflict, StoreUnavailable } from './error.ts'
 import { createPool, createPostgresDialect, MIGRATION_MS, type PostgresSettings, withClient } from './postgres-pool.ts'
 import { migratePostgres } from './postgres-schema.ts'
 import type { Rows } from './prepared.ts'
-import { type WaitingWrite, waitFor } from './rounds.ts'
+import { gather, type WaitingWrite, waitFor } from './rounds.ts'
 import type { Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -62,8 +62,7 @@ export async function openPostgres(
 
   async function runLane(lane: unknown, waiting: WaitingWrite[]): Promise<void> {
     while (waiting.length > 0) {
-      // Requests whose bytes have already arrived get into this round instead of paying for a commit of their own.
-      await new Promise((resolve) => setImmediate(resolve))
+      await gather(() => waiting.length, MAX_ROUND)
       await runRound(waiting.splice(0, MAX_ROUND))
     }
     lanes.delete(lane)

@@ -36,3 +36,14 @@ export function waitFor<T>(work: (tx: Transaction) => Rows<T>): {
     },
   }
 }
+
+/**
+ * Lets requests whose bytes have already arrived get into a round, instead of paying for a commit of their own: they come a few in
+ * each turn of the event loop, as their stamps are verified. A turn that brings none ends it.
+ */
+export async function gather(count: () => number, most: number): Promise<void> {
+  for (let before = 0; count() > before && count() < most; ) {
+    before = count()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

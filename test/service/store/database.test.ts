@@ -84,6 +84,28 @@ describe('database', () => {
     expect(committed(path)).toEqual(names)
   })
 
+  test('database: writes that come turn after turn share a round, which ends with a turn that brings none', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'quorate-store-'))
+    const sizes: number[] = []
+    const onRound = ({ writes }: { readonly writes: number }) => void sizes.push(writes)
+    const database = openDatabase(join(folder, 'quorate.db'), { now: 1, onRound })
+    opened.push(() => database.close().then(() => rmSync(folder, { recursive: true })))
+    const written: Promise<void>[] = []
+    // Each in its turn before the round looks who waits.
+    const turns = ['b', 'c'].reduceRight<() => void>(
+      (next, name) => () =>
+        setImmediate(() => {
+          written.push(database.write(put(name)))
+          next()
+        }),
+      () => {},
+    )
+    turns()
+    await database.write(put('a'))
+    await Promise.all(written)
+    expect(sizes).toEqual([3])
+  })
+
   test('database: a read sees one moment and cannot write', async () => {
     const { database } = open()
     await database.read(async (tx) => {
