@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -46,6 +46,16 @@ const allow = (condition: string, more = '') =>
 const deny = (condition: string) => `p:\n  effect: deny\n  condition: >-\n    ${condition}`
 
 describe('lint: rules', () => {
+  test.each(readdirSync(join(repository, 'definitions')))('lint: definitions/%s has no errors', async (name) => {
+    const loaded = await loadDefinitions(join(repository, 'definitions', name), {
+      env: {},
+      vars: {},
+      policiesOnly: true,
+    })
+    const { diagnostics } = lintDefinitions(loaded, {})
+    expect(renderDiagnostics(diagnostics.filter(({ severity }) => severity === 'error'))).toBe('')
+  })
+
   test.each(rules)('lint: $name finds its bad example and not its good one', async ({ name, bad, good }) => {
     expect((await lintBy(name, bad)).length, 'bad').toBeGreaterThan(0)
     expect(await lintBy(name, good), 'good').toEqual([])
@@ -123,6 +133,30 @@ describe('lint: rules', () => {
       rule: 'pinned-activity-type',
       name: 'in a list',
       policies: deny("activity.type in ['ACTIVITY_TYPE_CREATE_WALLET', 'ACTIVITY_TYPE_SIGN_TRANSACTION']"),
+      found: 1,
+    },
+    {
+      rule: 'pinned-activity-type',
+      name: 'a DENY of all but every version',
+      policies: deny("!(activity.type in ['ACTIVITY_TYPE_CREATE_WALLET', 'ACTIVITY_TYPE_DELETE_WALLETS'])"),
+      found: 0,
+    },
+    {
+      rule: 'pinned-activity-type',
+      name: 'a DENY of all but some versions',
+      policies: deny("!(activity.type == 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2')"),
+      found: 1,
+    },
+    {
+      rule: 'pinned-activity-type',
+      name: 'a DENY of all but every version, denied again',
+      policies: deny("!(activity.type != 'ACTIVITY_TYPE_CREATE_WALLET')"),
+      found: 1,
+    },
+    {
+      rule: 'pinned-activity-type',
+      name: 'an ALLOW of all but every version',
+      policies: allow("activity.type != 'ACTIVITY_TYPE_CREATE_WALLET'"),
       found: 1,
     },
     {
