@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
 const SRC = join(import.meta.dirname, '../../src')
 /** Rooms that are copied, so that mistakes can be put into them; the others are the real ones. */
@@ -17,12 +17,10 @@ export interface Mutant {
   readonly to: string
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'quorate-mutants-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-/** A module of the analysis, where a text of one of its files is changed. */
+/** A module of the analysis, where a text of one of its files is changed; for the test that asks for it. */
 export async function mutated<Module>({ file, from, to }: Mutant, module: string): Promise<Module> {
-  const copy = mkdtempSync(join(folder, 'src-'))
+  const copy = mkdtempSync(join(tmpdir(), 'quorate-mutants-'))
+  onTestFinished(() => rmSync(copy, { recursive: true }))
   for (const room of readdirSync(SRC)) {
     if (COPIED.includes(room)) cpSync(join(SRC, room), join(copy, room), { recursive: true })
     else symlinkSync(join(SRC, room), join(copy, room))
