@@ -1,10 +1,12 @@
 /**
  * Whether what the API tells as included is final. The API has no word for it, so that is said by nodes of the user's own alone: each
  * of them has the transaction in the block that its chain has at that height, with as many blocks on top as the chain takes to make one
- * definitive. Without such a node a send is included as reported by the API, and never final.
+ * definitive. Without such a node a send is included as reported by the API, and never final. Where a node has the transaction in no
+ * block, the API is asked again: it may have found meanwhile that the block was taken back.
  */
-import type { PlanStore, SendOrder, SendProgress } from '../../activities/index.ts'
+import { type PlanStore, readTransactionState, type SendOrder, type SendProgress } from '../../activities/index.ts'
 import { confirmationsOf, isSameAddress, namespaceOf } from '../chain/index.ts'
+import type { QueryClient } from '../client/index.ts'
 import { askNode } from './ask-node.ts'
 import { chainOf, senderOf } from './order.ts'
 
@@ -40,11 +42,15 @@ export function isFinality({ reportedBy, confirmations = 0, of = Number.POSITIVE
   return reportedBy === 'node' && confirmations >= of
 }
 
-/** Says of each included send whether it is final. What was final once is kept in the ledger, and not asked again. */
+/**
+ * Says of each included send whether it is final. What was final once is kept in the ledger, and not asked again.
+ * @param api asked again about what a node has in no block. @default what it told last counts
+ */
 export async function withFinality<One extends Included>(
   all: readonly One[],
   ledger: Pick<PlanStore['sends'], 'getFinal' | 'setFinal'>,
   settings: NodeSettings,
+  api?: () => Promise<QueryClient>,
 ): Promise<readonly (One & { readonly finality?: Finality })[]> {
   const lookers = new Map<string, Promise<Look>>()
   const lookerOf = (url: string, caip2: string) => {
@@ -73,12 +79,31 @@ export async function withFinality<One extends Included>(
   for (let begin = 0; begin < all.length; begin += AT_ONCE) {
     const part = all.slice(begin, begin + AT_ONCE)
     const finalities = await Promise.all(part.map(finalityOf))
-    for (const [index, one] of part.entries()) {
+    const stands = part.map(async (one, index) => {
       const finality = finalities[index]
-      found.push(finality === undefined ? one : { ...one, finality })
-    }
+      const back = api && finality?.node === 'in no block' ? await readTakenBack(one, api) : undefined
+      return back ? { ...one, progress: back } : finality === undefined ? one : { ...one, finality }
+    })
+    found.push(...(await Promise.all(stands)))
   }
   return found
+}
+
+/** How a send stands that was told as included, where the API says by now that it is not; undefined where it says so still, or nothing. */
+async function readTakenBack(
+  { order, progress }: Included,
+  api: () => Promise<QueryClient>,
+): Promise<SendProgress | undefined> {
+  const { sendTransactionStatusId } = progress!
+  if (sendTransactionStatusId === undefined) return undefined
+  try {
+    const stands = await readTransactionState(await api(), order, { sendTransactionStatusId, withReceipt: false })
+    if (stands.state === 'included') return undefined
+    const { receipt, ...rest } = progress!
+    return { ...rest, ...stands }
+  } catch {
+    return undefined
+  }
 }
 
 /** Sends that are asked about at once. */

@@ -215,3 +215,38 @@ test('send finality: `send`, `sends` and their JSON say it alike', { timeout: 12
   expect(told).toMatchObject({ state: 'final', finality: { reportedBy: 'node', confirmations: 3, of: 3 } })
   expect((await day.send(['--yes'], given)).stderr).toContain('final')
 })
+
+test('send finality: a send whose block was taken back is broadcasting again, until its bytes are in another block', {
+  timeout: 120_000,
+}, async () => {
+  const day = await payday((close) => closers.push(close))
+  const environment = { QUORATE_CHAINS: `${SEPOLIA}=${day.anvil.url}` }
+  const given = { ref: 'BACK', amount: '3gwei' }
+  expect((await day.send(['--yes'], given, { environment })).stderr).toContain('included')
+  const list = async () => {
+    const { stdout } = await quorate(['sends', '--json'], { env: { ...day.env, ...environment }, cwd: day.folder })
+    return (JSON.parse(stdout) as { readonly sends: readonly Record<string, unknown>[] }).sends[0]!
+  }
+  const before = await list()
+  expect(before).toMatchObject({ state: 'included', finality: { reportedBy: 'node' } })
+  const { transactionHash } = before['progress'] as { readonly transactionHash: string }
+  await day.anvil.rpc('evm_setAutomine', false)
+  await day.anvil.rpc('anvil_reorg', 1, [])
+  // Until the service has found it in no block at two heads, its word is told beside that of the node.
+  let told = await list()
+  expect(told).toMatchObject({ state: 'included', finality: { reportedBy: 'api', node: 'in no block' } })
+  for (let blocks = 0; told['state'] === 'included' && blocks < 10; blocks++) {
+    await day.anvil.rpc('anvil_mine', '0x1')
+    told = await list()
+  }
+  expect(told).toMatchObject({ state: 'broadcasting', progress: { transactionHash } })
+  const again = await day.send(['--yes'], given, { environment })
+  expect([again.exit, again.stderr]).toEqual([3, expect.stringContaining('broadcasting')])
+  await expect
+    .poll(() => day.anvil.rpc('eth_getTransactionByHash', transactionHash), { timeout: 20_000 })
+    .toMatchObject({ hash: transactionHash })
+  await day.anvil.rpc('anvil_mine', '0x1')
+  await expect
+    .poll(list, { timeout: 20_000 })
+    .toMatchObject({ state: 'included', progress: { transactionHash }, finality: { reportedBy: 'node' } })
+})

@@ -1,6 +1,7 @@
 import type { PlanStore } from '../../../activities/index.ts'
+import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
-import { foreignEndOf, sendWorkflowId } from '../../operations/index.ts'
+import { foreignEndOf, reader, sendWorkflowId } from '../../operations/index.ts'
 import {
   assertNone,
   exitOfStates,
@@ -49,7 +50,8 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const read = async () =>
     (await readListed(ledger, organizationId)).filter(({ sendId }) => ids.has(sendId)).map(marked)
   const nodes = readNodeSettings(input)
-  const settled = (all: readonly ListedSend[]) => withFinality(all, ledger, nodes)
+  const api = found.isDown ? undefined : apiOf(input)
+  const settled = (all: readonly ListedSend[]) => withFinality(all, ledger, nodes, api)
   const showSettled = async (one: ListedSend) => (await settled([one])).forEach(show)
   const shown = await settled(
     follows
@@ -60,6 +62,15 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   if (found.isDown && !json && shown.some((one) => !isOver(one))) io.say(DOWN)
   if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson) })
   return follows ? exitOfStates(shown.map(stateOf)) : EXIT.done
+}
+
+/** What asks the API, which is opened when the first question comes. */
+function apiOf(input: CommandInput): () => Promise<QueryClient> {
+  let opened: Promise<QueryClient> | undefined
+  return () => {
+    opened ??= findPlace(input).then(reader)
+    return opened
+  }
 }
 
 const DOWN = 'Nothing runs that would carry on what is open: `quorate up` starts it.\n'

@@ -109,15 +109,17 @@ export function notElsewhere(
 async function end(
   input: CommandInput,
   place: Place,
-  { sendId, order, progress }: Required<EarlierSend>,
+  { sendId, order, progress: told }: Required<EarlierSend>,
 ): Promise<ExitCode> {
   const { io, json, options, settings } = input
   const { sends: ledger } = ledgerOf(settings.dataDir)
-  const replaced = await findReplacers(ledger, [{ order, sendId, progress }])
-  const [{ replacedBy, finality } = {}] = await withFinality(replaced, ledger, readNodeSettings(input))
+  const replaced = await findReplacers(ledger, [{ order, sendId, progress: told }])
+  const nodes = readNodeSettings(input)
+  const [stands] = await withFinality(replaced, ledger, nodes, async () => reader(place))
+  const { replacedBy, finality, progress = told } = stands ?? {}
   const known = { ...(replacedBy && { replacedBy }), ...(finality && { finality }) }
   if (json) writeJson(io, toSendJson({ order, sendId, progress, ...known }))
-  else if (isFinal(progress)) io.say(renderSend(progress, io.style, place.now(), known))
+  else if (isFinal(told)) io.say(renderSend(progress, io.style, place.now(), known))
   if (!json) io.say(renderNext(progress, io.style, replacedBy))
   const isDetached = options['detach'] === true && !isFinal(progress)
   if (isDetached && !json && progress.activityId === undefined) io.say(UNSUBMITTED)
