@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { PolicySet } from '../../src/analysis/index.ts'
 import { apiKeyFacts, type User, votersOf } from '../../src/authority/index.ts'
 import { authorize, compilePolicy, mayVote, type PolicyContext, type PolicyText } from '../../src/policy/index.ts'
+import { remembered } from '../remembered.ts'
 
 export const NOW = Date.parse('2026-06-30T12:00:00Z')
 const WALLETS = [
@@ -98,13 +99,15 @@ export function* requests(): Generator<Partial<PolicyContext>> {
   }
 }
 
+/** What all requests of a set have in common. */
+const tried = remembered(({ policies, organization }: PolicySet) => ({
+  compiled: policies.map(compilePolicy),
+  voters: votersOf(organization, NOW),
+}))
+
 /** The people of all sets that get the request executed, by every order of their votes; asks the evaluator alone. */
-export function trials(
-  { policies, organization }: PolicySet,
-  request: Partial<PolicyContext>,
-): readonly (readonly string[])[] {
-  const compiled = policies.map(compilePolicy)
-  const voters = votersOf(organization, NOW)
+export function trials(set: PolicySet, request: Partial<PolicyContext>): readonly (readonly string[])[] {
+  const { compiled, voters } = tried(set)
   const found: (readonly string[])[] = []
   const vote = (context: PolicyContext, names: readonly string[]) => {
     for (const { name, approver, credentials: [credential] = [] } of voters) {
@@ -116,7 +119,7 @@ export function trials(
       else if (outcome === 'OUTCOME_REQUIRES_CONSENSUS') vote(next, [...names, name])
     }
   }
-  const { rootQuorum } = organization
+  const { rootQuorum } = set.organization
   const start = { now: BigInt(NOW) * 1_000_000n, activity: { type: '' }, approvers: [], credentials: [], rootQuorum }
   vote({ ...start, ...request }, [])
   return found

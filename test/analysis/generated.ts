@@ -16,6 +16,7 @@ import {
 import { activities } from '../../src/protocol/index.ts'
 import { organizationOf, type Resource } from '../../src/resources/index.ts'
 import { actualOf, bootstrap, idFor, key, live } from '../plan/organization.ts'
+import { remembered } from '../remembered.ts'
 
 export const NOW = Date.parse('2026-06-30T12:00:00Z')
 export const NAMES = ['alice', 'bob', 'carol', 'dave'] as const
@@ -122,11 +123,19 @@ export function requestsOf(type: string, wallet: typeof COLD): readonly Partial<
   })
 }
 
+/** What all requests of an organization have in common, found once: to compile its policies costs more than to try them. */
+const tried = remembered((resources: readonly Resource[]) => {
+  const organization = organizationOf(resources)
+  return {
+    rootQuorum: organization.rootQuorum,
+    policies: policiesOf(startState(actualOf(resources)), createPolicyCompiler()),
+    people: votersOf(organization, NOW),
+  }
+})
+
 /** All sets of people who get the request allowed, by every order of every vote. */
 export function trials(resources: readonly Resource[], request: Partial<PolicyContext>): ReadonlySet<string> {
-  const organization = organizationOf(resources)
-  const policies = policiesOf(startState(actualOf(resources)), createPolicyCompiler())
-  const people = votersOf(organization, NOW)
+  const { rootQuorum, policies, people } = tried(resources)
   const allowed = new Set<string>()
   const vote = (context: PolicyContext, voted: readonly Voter[]) => {
     for (const person of people) {
@@ -151,7 +160,7 @@ export function trials(resources: readonly Resource[], request: Partial<PolicyCo
       activity: { type: '' },
       approvers: [],
       credentials: [],
-      rootQuorum: organization.rootQuorum,
+      rootQuorum,
       ...request,
     },
     [],
@@ -195,12 +204,11 @@ export function faultsOf(
   const asked = JSON.stringify(request, (_, one) => (typeof one === 'bigint' ? String(one) : one))
   const missed = [...allowed].filter(
     (set) =>
-      !told.some(
-        ({ line, sets }) => holds(line.condition ?? 'true', request) && sets.some((one) => isWithin(one, set)),
-      ),
+      !told.some(({ line, sets }) => holds(conditionsOf(line).all, request) && sets.some((one) => isWithin(one, set))),
   )
   const untrue = told.flatMap(({ line, sets }) => {
-    if (!holds(line.condition ?? 'true', request) || (line.unless ?? []).some((one) => holds(one, request))) return []
+    const { all, unless } = conditionsOf(line)
+    if (!holds(all, request) || unless.some((one) => holds(one, request))) return []
     // Some of them may suffice where more holds than the line asks for.
     const alone = sets.filter((set) => ![...allowed].some((one) => isWithin(one, set)))
     return alone.map((set) => `${set} of ${JSON.stringify(line)} may not ${asked}`)
@@ -227,10 +235,18 @@ export function allFaults(resources: readonly Resource[], rows: readonly PowerRo
   )
 }
 
+const conditionsOf = remembered(({ condition = 'true', unless = [] }: PowerLine) => ({
+  all: compiledCondition(condition),
+  unless: unless.map(compiledCondition),
+}))
+
 /** Ids of the names that conditions are shown with. */
-function holds(condition: string, request: Partial<PolicyContext>): boolean {
-  const text = condition.replaceAll('${wallet.cold}', COLD.id).replaceAll('${wallet.hot}', HOT.id)
-  const compiled = compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition: text })
+function compiledCondition(told: string) {
+  const condition = told.replaceAll('${wallet.cold}', COLD.id).replaceAll('${wallet.hot}', HOT.id)
+  return compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition })
+}
+
+function holds(condition: ReturnType<typeof compiledCondition>, request: Partial<PolicyContext>): boolean {
   const context = { now: 0n, activity: { type: '' }, approvers: [], ...request }
-  return conditionHolds(compiled, context) === true
+  return conditionHolds(condition, context) === true
 }

@@ -1,13 +1,16 @@
 /** Copies of the analysis with one mistake put into each. */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { rolldown } from 'rolldown'
 import { expect, onTestFinished } from 'vitest'
 
 const SRC = join(import.meta.dirname, '../../src')
 /** Rooms that are copied, so that mistakes can be put into them; the others are the real ones. */
 const COPIED = ['analysis', 'policy']
+
+const isCopied = (path: string) => COPIED.some((room) => path.startsWith(join(SRC, room, '/')))
 
 export interface Mutant {
   readonly mistake: string
@@ -19,17 +22,29 @@ export interface Mutant {
 
 /** A module of the analysis, where a text of one of its files is changed; for the test that asks for it. */
 export async function mutated<Module>({ file, from, to }: Mutant, module: string): Promise<Module> {
+  const text = readFileSync(join(SRC, file), 'utf8')
+  expect(text.split(from), `the text to change in ${file}`).toHaveLength(2)
   const copy = mkdtempSync(join(tmpdir(), 'quorate-mutants-'))
   onTestFinished(() => rmSync(copy, { recursive: true }))
-  for (const room of readdirSync(SRC)) {
-    if (COPIED.includes(room)) cpSync(join(SRC, room), join(copy, room), { recursive: true })
-    else symlinkSync(join(SRC, room), join(copy, room))
-  }
-  const text = readFileSync(join(copy, file), 'utf8')
-  expect(text.split(from), `the text to change in ${file}`).toHaveLength(2)
-  writeFileSync(
-    join(copy, file),
-    text.replace(from, () => to),
-  )
-  return import(pathToFileURL(join(copy, module)).href)
+  // In one file, which loads in a tenth of the time of its many.
+  const build = await rolldown({
+    input: join(SRC, module),
+    platform: 'node',
+    plugins: [
+      {
+        name: 'mistake',
+        resolveId(source, importer) {
+          if (importer === undefined) return undefined
+          if (!source.startsWith('.')) return { id: source, external: true }
+          const id = join(importer, '..', source)
+          return isCopied(id) ? id : { id, external: 'absolute' }
+        },
+        load: (id) => (id === join(SRC, file) ? { code: text.replace(from, () => to), moduleType: 'ts' } : undefined),
+      },
+    ],
+  })
+  const mistaken = join(copy, 'mistaken.js')
+  await build.write({ file: mistaken })
+  await build.close()
+  return import(pathToFileURL(mistaken).href)
 }

@@ -48,23 +48,21 @@ function subsets([first, ...rest]: readonly string[]): readonly (readonly string
 const isWithin = (small: string, large: string) => [...small].every((name) => large.includes(name))
 
 /** What is said untruly of generated sets, in words; none where all is true. */
-export function faultsOfSets({ sameCoalitions, without, simplest }: Sets, count: number): readonly string[] {
-  const faults: string[] = []
+export function* faultsOfSets({ sameCoalitions, without, simplest }: Sets, count: number): Generator<string> {
   for (const [one, other] of fc.sample(fc.tuple(coalitions, coalitions), { numRuns: count, seed: 20_261_126 })) {
     const [a, b] = [written(one), written(other)]
     const told = JSON.stringify([one, other])
     const isSame = a.join() === b.join()
-    if (sameCoalitions(one, other) !== isSame) faults.push(`the same: ${told}`)
+    if (sameCoalitions(one, other) !== isSame) yield `the same: ${told}`
     const left = a.filter((set) => !b.some((some) => isWithin(some, set)))
-    if (written(without(one, other)).join() !== left.join()) faults.push(`without: ${told}`)
+    if (written(without(one, other)).join() !== left.join()) yield `without: ${told}`
     const [plain, plainOther] = [one, other].map((some) => simplest(some, placeOf))
-    if (written(plain!).join() !== a.join()) faults.push(`simplest: ${told}`)
-    if (isSame && a.length > 0 && JSON.stringify(plain) !== JSON.stringify(plainOther)) faults.push(`texts: ${told}`)
-    if (sameCoalitions(one, finer(one)) !== true) faults.push(`the same, finer: ${told}`)
+    if (written(plain!).join() !== a.join()) yield `simplest: ${told}`
+    if (isSame && a.length > 0 && JSON.stringify(plain) !== JSON.stringify(plainOther)) yield `texts: ${told}`
+    if (sameCoalitions(one, finer(one)) !== true) yield `the same, finer: ${told}`
     const split = simplest(finer(one), placeOf)
-    if (a.length > 0 && JSON.stringify(split) !== JSON.stringify(plain)) faults.push(`finer: ${told}`)
+    if (a.length > 0 && JSON.stringify(split) !== JSON.stringify(plain)) yield `finer: ${told}`
   }
-  return faults
 }
 
 /** The same sets in classes of one. */

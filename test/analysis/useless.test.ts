@@ -177,10 +177,9 @@ describe('useless policies', () => {
           const own = set.policies.find((one) => one.name === name)!
           const others = set.policies.filter((one) => because.includes(one.name))
           if (why === 'denied' || why === 'covered') expect(others.length).toBeGreaterThan(0)
+          const [without, added] = [others, [...others, own]].map((some) => ({ ...set, policies: some }))
           for (const request of requests()) {
-            const [before, after] = [others, [...others, own]].map((some) =>
-              trials({ ...set, policies: some }, request),
-            )
+            const [before, after] = [without!, added!].map((some) => trials(some, request))
             expect([covers(before!, after!), covers(after!, before!)], `${name} ${because}`).toEqual([true, true])
           }
         }
