@@ -47,6 +47,8 @@ export interface FaultNode {
   readonly url: string
   /** What is done to a question; nothing for the truth. */
   fault: (ask: Ask) => Fault
+  /** How often it was asked, by method. */
+  readonly asked: ReadonlyMap<string, number>
   close(): Promise<void>
 }
 
@@ -81,8 +83,10 @@ const wordOf = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
 /** Starts one in front of the node at an address. */
 export async function startFaultNode(target: string): Promise<FaultNode> {
   const past = new Map<string, Said[]>()
+  const asked = new Map<string, number>()
   const front = createServer(async (request, response) => {
     const ask = JSON.parse((await buffer(request)).toString()) as Ask
+    asked.set(ask.method, (asked.get(ask.method) ?? 0) + 1)
     try {
       await answer(response, { ask, target, fault: node.fault(ask), past })
     } catch {
@@ -93,6 +97,7 @@ export async function startFaultNode(target: string): Promise<FaultNode> {
   const node: FaultNode = {
     url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
     fault: () => undefined,
+    asked,
     close: () =>
       new Promise((resolve) => {
         front.close(() => resolve())

@@ -98,12 +98,18 @@ export function createTestClock(start = 1_750_000_000_000): TestClock {
   })
 }
 
-/** Starts a service on a folder of its own and any free port of this machine. Close it, or the folder stays. */
-export async function startTestService(options: Partial<ServiceOptions> = {}): Promise<TestService> {
+/**
+ * Starts a service on a folder of its own and any free port of this machine. Close it, or the folder stays.
+ * @param create makes it. @default the real one
+ */
+export async function startTestService(
+  options: Partial<ServiceOptions> = {},
+  create: typeof createService = createService,
+): Promise<TestService> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'quorate-service-'))
   const clock = options.clock ?? Date.now
   const database = options.database ?? (await databaseOf(dataDir))
-  const start = () => createService({ ...options, dataDir, ...(database && { database }), port: 0 })
+  const start = () => create({ ...options, dataDir, ...(database && { database }), port: 0 })
   let service = await start()
   let bodies = 0
   const { organizationId, rootUserId } = service.bootstrap

@@ -1,190 +1,22 @@
 /** The chain says what became of a send, and no single answer of a node does: paid once, told as it is, for no more than the ceiling. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type Ask, FAULTS, type Fault, type FaultNode, NONCE_TOO_LOW, startFaultNode } from '../../faults/fault-node.ts'
-import { complete } from '../handlers/steps.ts'
-import { startTestService, type TestService } from '../harness.ts'
-import { ETHEREUM, makeWallet } from '../signing/keys.ts'
-import { type Anvil, startAnvil } from './anvil.ts'
-import { SEPOLIA, untilEnded } from './status.ts'
+import { TRIALS } from './judged.ts'
+import { type Judged, type LyingChain, RECEIVER, startJudged, startLyingChain } from './judged-stage.ts'
 
-const RECEIVER = '0x00000000000000000000000000000000000000b0'
-const CONFIRMATIONS = 4
-
-let anvil: Anvil
-let node: FaultNode
-let witness: FaultNode
-let service: TestService
+let chain: LyingChain
+let stage: Judged
 beforeAll(async () => {
-  anvil = await startAnvil()
-  ;[node, witness] = await Promise.all([startFaultNode(anvil.url), startFaultNode(anvil.url)])
-  const chain = { url: node.url, witnesses: [witness.url], pollMs: 25, confirmations: CONFIRMATIONS }
-  service = await startTestService({ chains: { [SEPOLIA]: chain } })
+  chain = await startLyingChain()
+  stage = await startJudged(chain)
 })
+afterEach(() => chain.calm())
 afterAll(async () => {
-  await service.close()
-  await Promise.all([node.close(), witness.close()])
-  await anvil.kill()
-})
-afterEach(async () => {
-  node.fault = () => undefined
-  witness.fault = () => undefined
-  await anvil.rpc('evm_setAutomine', true)
-})
-
-async function makeSender(): Promise<string> {
-  const { address } = (await makeWallet(service.root, ETHEREUM)).accounts[0]!
-  await anvil.fund(address, 100)
-  return address
-}
-
-async function submit(from: string, parameters: object = {}): Promise<string> {
-  const intent = { from, caip2: SEPOLIA, to: RECEIVER, value: '1', ...parameters }
-  return (await complete(service.root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', intent)).sendTransactionStatusId
-}
-
-const end = (id: string) => untilEnded(service.root, id)
-const stateOf = (sendTransactionStatusId: string) =>
-  service.root.query('get_send_transaction_status', { sendTransactionStatusId })
-const mine = (blocks: number) => anvil.rpc('anvil_mine', `0x${blocks.toString(16)}`)
-const countOf = async (address: string) => Number(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest'))
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await pause(15)
-}
-
-/** A fault of the first so many questions of a method, then the truth. */
-function first(times: number, method: string, fault: Fault) {
-  let asked = 0
-  return (ask: Ask) => (ask.method === method && asked++ < times ? fault : undefined)
-}
-
-/** The first fault that any of them has. */
-const any =
-  (...faults: ((ask: Ask) => Fault)[]) =>
-  (ask: Ask) =>
-    faults.map((fault) => fault(ask)).find((fault) => fault !== undefined)
-
-const SENT = 'eth_sendRawTransaction'
-const unknown = { result: null }
-
-test.each<[string, () => (ask: Ask) => Fault]>([
-  [
-    'is taken, and refused because its nonce was used',
-    () => any(first(1, SENT, { done: true, ...NONCE_TOO_LOW }), first(1, 'eth_getTransactionByHash', unknown)),
-  ],
-  [
-    'is taken, and refused for want of funds',
-    () =>
-      any(
-        first(1, SENT, { done: true, error: { code: -32_000, message: 'insufficient funds for gas * price + value' } }),
-        first(1, 'eth_getTransactionByHash', unknown),
-      ),
-  ],
-  [
-    'is taken by a node that then has an internal error',
-    () =>
-      any(
-        first(1, SENT, { done: true, error: { code: -32_603, message: 'Internal error' } }),
-        first(1, 'eth_getTransactionByHash', unknown),
-      ),
-  ],
-  [
-    'is taken by a node whose gateway says 500',
-    () =>
-      any(
-        first(1, SENT, { done: true, status: 500, error: { code: -32_000, message: 'something broke' } }),
-        first(1, 'eth_getTransactionByHash', unknown),
-      ),
-  ],
-  ['has no receipt for a while, although it is counted', () => first(12, 'eth_getTransactionReceipt', unknown)],
-  [
-    'has receipts of blocks that come after the counts',
-    () => {
-      let asked = 0
-      return ({ method }) => (method === 'eth_getTransactionReceipt' && asked++ < 12 ? { behind: 1 } : undefined)
-    },
-  ],
-  [
-    'has the receipt of another hash',
-    () => first(12, 'eth_getTransactionReceipt', { field: 'transactionHash', says: `0x${'1'.repeat(64)}` }),
-  ],
-  [
-    'has a receipt of a block that the chain has not',
-    () => first(12, 'eth_getTransactionReceipt', { field: 'blockHash', says: `0x${'1'.repeat(64)}` }),
-  ],
-])('sends: one that %s is paid once and told as included', async (_, faults) => {
-  const from = await makeSender()
-  node.fault = faults()
-  const { txStatus, eth } = await end(await submit(from))
-  expect({ txStatus, mined: await countOf(from) }).toEqual({ txStatus: 'INCLUDED', mined: 1 })
-  expect(await anvil.rpc('eth_getTransactionReceipt', eth!.txHash)).toMatchObject({ status: '0x1' })
-})
-
-test('sends: a receipt that a lying node makes up is not told as included', async () => {
-  const from = await makeSender()
-  await anvil.rpc('evm_setAutomine', false)
-  const other = await anvil.rpc<{ hash: string; number: string }>('eth_getBlockByNumber', 'latest', false)
-  node.fault = ({ method, params }) =>
-    method === 'eth_getTransactionReceipt'
-      ? {
-          result: {
-            ...{
-              transactionHash: params[0],
-              blockNumber: other.number,
-              blockHash: `0x${'2'.repeat(64)}`,
-              from,
-              to: RECEIVER,
-            },
-            ...{ contractAddress: null, logs: [], status: '0x1', gasUsed: '0x5208', effectiveGasPrice: '0x1' },
-          },
-        }
-      : undefined
-  const id = await submit(from)
-  await until(async () => (await stateOf(id)).txStatus === 'BROADCASTING')
-  await pause(200)
-  expect((await stateOf(id)).txStatus).toBe('BROADCASTING')
-  node.fault = () => undefined
-  await mine(1)
-  expect((await end(id)).txStatus).toBe('INCLUDED')
-})
-
-test('sends: one is replaced when what has its nonce is known, is settled, and every node says so', async () => {
-  const from = await makeSender()
-  await anvil.rpc('evm_setAutomine', false)
-  const id = await submit(from)
-  await until(async () => (await stateOf(id)).eth !== undefined)
-  const { txHash } = (await stateOf(id)).eth!
-  // It is kept before it is broadcast.
-  await until(async () => (await anvil.rpc('eth_getTransactionByHash', txHash)) !== null)
-  // Offered again it would take its nonce before the other one does.
-  node.fault = ({ method }) => (method === 'eth_sendRawTransaction' ? 'dropped' : undefined)
-  await anvil.rpc('anvil_dropTransaction', txHash)
-  const by = await sendElsewhere(from)
-  witness.fault = ({ method }) => (method === 'eth_getTransactionReceipt' ? unknown : undefined)
-  await mine(CONFIRMATIONS - 1)
-  await pause(150)
-  expect((await stateOf(id)).txStatus).toBe('BROADCASTING')
-  await mine(1)
-  await pause(150)
-  expect((await stateOf(id)).txStatus).toBe('BROADCASTING')
-  witness.fault = () => undefined
-  expect(await end(id)).toMatchObject({
-    txStatus: 'FAILED',
-    txError: `replaced by transaction ${by} of ${from.toLowerCase()} with nonce 0, which was included`,
-  })
-})
-
-test('sends: one that comes upon a used nonce takes the next as soon as it is known what used it', async () => {
-  const from = await makeSender()
-  await sendElsewhere(from)
-  node.fault = first(1, 'eth_getTransactionCount', { result: '0x0' })
-  const id = await submit(from, { gasLimit: '21000' })
-  expect((await end(id)).txStatus).toBe('INCLUDED')
-  expect(await countOf(from)).toBe(2)
+  await stage.close()
+  await chain.close()
 })
 
 test('sends: what a block had that was taken back is offered again with the same bytes, and told so', async () => {
+  const { anvil, makeSender, submit, end, stateOf, mine, countOf, until } = stage
   const from = await makeSender()
   await anvil.rpc('evm_setAutomine', false)
   const id = await submit(from)
@@ -204,6 +36,7 @@ test('sends: what a block had that was taken back is offered again with the same
 })
 
 test('sends: what is in a block is looked for once, and after that its block is', async () => {
+  const { anvil, node, makeSender, submit, end, mine, until } = stage
   const from = await makeSender()
   const { eth } = await end(await submit(from))
   const { blockNumber } = await anvil.rpc<{ blockNumber: string }>('eth_getTransactionReceipt', eth!.txHash)
@@ -226,36 +59,8 @@ test('sends: what is in a block is looked for once, and after that its block is'
   expect(asked.receipts).toBe(0)
 })
 
-test('sends: a node that lags takes nothing back', async () => {
-  const from = await makeSender()
-  const id = await submit(from)
-  await end(id)
-  const states = new Set<string>()
-  node.fault = () => ({ behind: 2 })
-  for (let block = 0; block < 2; block++) {
-    await mine(1)
-    await pause(80)
-    states.add((await stateOf(id)).txStatus)
-  }
-  expect([...states]).toEqual(['INCLUDED'])
-})
-
-test('sends: no tip and no price that a node names costs more than the ceiling', async () => {
-  const from = await makeSender()
-  node.fault = ({ method }) => (method === 'eth_maxPriorityFeePerGas' ? FAULTS['overcharged']!.make(1) : undefined)
-  const { eth } = await end(await submit(from))
-  const sent = await anvil.rpc<Record<'maxFeePerGas' | 'maxPriorityFeePerGas', string>>(
-    'eth_getTransactionByHash',
-    eth!.txHash,
-  )
-  // Four times the two gwei that a tip in empty blocks is taken for.
-  expect(BigInt(sent.maxPriorityFeePerGas)).toBeLessThanOrEqual(8_000_000_000n)
-  expect(BigInt(sent.maxFeePerGas)).toBeLessThanOrEqual(500_000_000_000n)
-  const { effectiveGasPrice } = await anvil.rpc<Record<string, string>>('eth_getTransactionReceipt', eth!.txHash)
-  expect(BigInt(effectiveGasPrice!)).toBeLessThan(12_000_000_000n)
-})
-
 test('sends: a node that lies of all fees is believed up to the cap of the chain; above it a send waits, unsigned', async () => {
+  const { anvil, node, makeSender, submit, end, stateOf, until } = stage
   const from = await makeSender()
   const block = await anvil.rpc<object>('eth_getBlockByNumber', 'latest', false)
   const dear = '0x38d7ea4c68000'
@@ -275,6 +80,7 @@ test('sends: a node that lies of all fees is believed up to the cap of the chain
 })
 
 test('sends: a transfer of a token that would move nothing is not sent', async () => {
+  const { anvil, makeSender, submit, end, countOf } = stage
   const from = await makeSender()
   const transfer = `0xa9059cbb${RECEIVER.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}`
   const answersFalse = '0x00000000000000000000000000000000000fa15e'
@@ -290,14 +96,16 @@ test('sends: a transfer of a token that would move nothing is not sent', async (
 })
 
 test('sends: while the node serves another chain for a moment, a send waits for it', async () => {
+  const { node, makeSender, submit, end } = stage
   const from = await makeSender()
   let asked = 0
   node.fault = ({ method }) => (method === 'eth_chainId' && asked++ > 0 && asked < 5 ? { result: '0x1' } : undefined)
   expect((await end(await submit(from))).txStatus).toBe('INCLUDED')
 })
 
-// The last one: what it leaves open asks the node for ever.
+// After the others: what it leaves open asks the node for ever, as does the last of the trials.
 test('sends: one that may not cost what the next block takes waits, unsigned, and holds up no other', async () => {
+  const { node, makeSender, submit, end, stateOf } = stage
   const from = await makeSender()
   const tried: unknown[] = []
   node.fault = ({ method, params }) => {
@@ -314,10 +122,4 @@ test('sends: one that may not cost what the next block takes waits, unsigned, an
   })
 })
 
-/** Another transaction of an address, that this service knows nothing of. */
-async function sendElsewhere(from: string): Promise<string> {
-  await anvil.rpc('anvil_impersonateAccount', from)
-  const hash = await anvil.rpc<string>('eth_sendTransaction', { from, to: RECEIVER, gas: '0x5208', value: '0x7' })
-  await anvil.rpc('anvil_stopImpersonatingAccount', from)
-  return hash
-}
+test.each(Object.entries(TRIALS))('sends: %s', (_, trial) => trial(stage))

@@ -1,83 +1,27 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   ComputeBudgetInstruction,
   ComputeBudgetProgram,
   Keypair,
   NonceAccount,
-  PublicKey,
   SystemProgram,
   Transaction,
 } from '@solana/web3.js'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Wire } from '../../../src/protocol/index.ts'
-import { startFaultNode } from '../../faults/fault-node.ts'
-import { complete } from '../handlers/steps.ts'
-import { startTestService, type TestService } from '../harness.ts'
-import { makeWallet, SOLANA } from '../signing/keys.ts'
 import { draftOf, receiver, transferOf } from './solana-drafts.ts'
-import { MAX_AGE, type SolanaNodeOptions, startSolanaNode, type TestSolanaNode } from './solana-node.ts'
+import { SOLANA_TRIALS } from './solana-judged.ts'
+import { MAX_AGE, startSolanaNode } from './solana-node.ts'
+import { setStage, signatureOf, someTurns, startOn, statusOf, submit, untilTrue } from './solana-stage.ts'
 import { untilEnded } from './status.ts'
 import { startUnreliableServer } from './unreliable-server.ts'
-
-const closers: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-
-const DEVNET = 'solana:devnet'
-
-interface Stage {
-  readonly node: TestSolanaNode
-  readonly service: TestService
-  readonly from: PublicKey
-}
-
-/** A node that makes a block when it is told to, a service, and a key with ten SOL. */
-async function setStage(options: SolanaNodeOptions = { blocks: 'on-request' }, rest: object = {}): Promise<Stage> {
-  const node = await startSolanaNode(options)
-  closers.push(() => node.close())
-  return { node, ...(await startOn(node.url, node, rest)) }
-}
-
-async function startOn(url: string, node: TestSolanaNode, rest: object = {}) {
-  const service = await startTestService({ chains: { [DEVNET]: { url, pollMs: 25, ...rest } } })
-  closers.push(() => service.close())
-  const from = new PublicKey((await makeWallet(service.root, SOLANA)).accounts[0]!.address)
-  node.fund(from.toBase58(), 10)
-  return { service, from }
-}
-
-async function submit({ service, from }: Omit<Stage, 'node'>, transaction: Buffer): Promise<string> {
-  const unsignedTransaction = transaction.toString('hex')
-  const intent = { unsignedTransaction, signWith: from.toBase58(), caip2: DEVNET }
-  return (await complete(service.root, 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION', intent)).sendTransactionStatusId
-}
-
-const statusOf = ({ service }: Omit<Stage, 'node'>, sendTransactionStatusId: string) =>
-  service.root.query('get_send_transaction_status', { sendTransactionStatusId })
-
-/** The signature once a node has it. */
-async function signatureOf(stage: Stage, id: string): Promise<string> {
-  return untilTrue(async () => (await statusOf(stage, id)).solana?.signature)
-}
-
-async function untilTrue<Value>(read: () => Promise<Value | undefined | false> | Value | undefined | false) {
-  for (;;) {
-    const value = await read()
-    if (value !== undefined && value !== false) return value
-    await pause(15)
-  }
-}
-/** Long enough for the service to have looked several times. */
-const someTurns = () => pause(250)
 
 test('sends: a Solana node that loses one answer in ten and is restarted, and a service that is closed between', {
   timeout: 60_000,
 }, async () => {
   const node = await startSolanaNode()
-  closers.push(() => node.close())
+  onTestFinished(() => node.close())
   const front = await startUnreliableServer(node.url, (asked) => asked % 10 === 0)
-  closers.push(() => front.close())
+  onTestFinished(() => front.close())
   const stage = { node, ...(await startOn(front.url, node)) }
   const to = receiver()
   const draft = draftOf([transferOf(stage.from, to, 1_000_000)], { payer: stage.from })
@@ -101,29 +45,7 @@ test('sends: a Solana node that loses one answer in ten and is restarted, and a 
 })
 
 describe('a blockhash that expires', () => {
-  test('sends: what the service has dated is signed anew when the first can never be included, and not before', async () => {
-    const stage = await setStage()
-    const { node, from } = stage
-    const to = receiver()
-    node.drops = true
-    const id = await submit(stage, draftOf([transferOf(from, to, 1_000_000)], { payer: from }))
-    const first = await signatureOf(stage, id)
-    // It may be in the last block in which its blockhash may be used, and that one is not final yet.
-    node.produce(MAX_AGE + 1)
-    await someTurns()
-    expect([...node.offered.keys()]).toEqual([first])
-    node.produce()
-    const second = await untilTrue(async () => {
-      const { solana } = await statusOf(stage, id)
-      return solana?.signature !== first && solana?.signature
-    })
-    await untilTrue(() => node.waiting.has(second))
-    node.drops = false
-    node.produce(2)
-    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature: second } })
-    node.produce(10)
-    expect([[...node.landed.keys()], node.balance(to.toBase58())]).toEqual([[second], 1_000_000n])
-  })
+  test.each(Object.entries(SOLANA_TRIALS))('sends: %s', (_, trial) => trial())
 
   test('sends: one that a node will not have tried anew holds up none of the others', async () => {
     const stage = await setStage()
@@ -162,71 +84,12 @@ describe('a blockhash that expires', () => {
     expect(node.offered.size).toBe(1)
   })
 
-  test('sends: a node that has thrown away what was since the signing cannot tell, and nothing is signed anew', async () => {
-    const stage = await setStage()
-    const { node, from } = stage
-    node.drops = true
-    const id = await submit(stage, draftOf([transferOf(from, receiver(), 1_000_000)], { payer: from }))
-    const first = await signatureOf(stage, id)
-    node.firstAvailableBlock = 1_100
-    node.produce(MAX_AGE + 50)
-    await someTurns()
-    expect(await statusOf(stage, id)).toEqual({ txStatus: 'BROADCASTING', solana: { signature: first } })
-    node.firstAvailableBlock = 0
-    await untilTrue(() => node.offered.size === 2)
-  })
-
-  test('sends: one that was included in its last block is not signed anew by the word of a node that lags', async () => {
-    const stage = await setStage()
-    const { node, from } = stage
-    const to = receiver()
-    node.drops = true
-    const id = await submit(stage, draftOf([transferOf(from, to, 1_000_000)], { payer: from }))
-    const signature = await signatureOf(stage, id)
-    node.produce(MAX_AGE - 2)
-    await untilTrue(() => node.waiting.has(signature))
-    node.drops = false
-    node.statusLag = 20
-    node.produce(10)
-    expect(node.landed.has(signature)).toBe(true)
-    await someTurns()
-    expect([(await statusOf(stage, id)).txStatus, node.offered.size]).toEqual(['BROADCASTING', 1])
-    node.statusLag = 0
-    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
-    expect(node.balance(to.toBase58())).toBe(1_000_000n)
-  })
-
-  test('sends: one that is in a block is not signed anew because a node that knows the newest slot denies it once', async () => {
-    const node = await startSolanaNode({ blocks: 'on-request' })
-    closers.push(() => node.close())
-    const front = await startFaultNode(node.url)
-    closers.push(() => front.close())
-    let denials = 0
-    front.fault = ({ method, params }) => {
-      if (method !== 'getSignatureStatuses') return undefined
-      const { searchTransactionHistory = false } = (params[1] ?? {}) as { readonly searchTransactionHistory?: boolean }
-      return !searchTransactionHistory || denials++ === 0 ? { field: 'value', says: [] } : undefined
-    }
-    const stage = { node, ...(await startOn(front.url, node)) }
-    const to = receiver()
-    const id = await submit(stage, draftOf([transferOf(stage.from, to, 1_000_000)], { payer: stage.from }))
-    const signature = await signatureOf(stage, id)
-    await untilTrue(() => node.waiting.has(signature))
-    node.produce(MAX_AGE + 5)
-    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
-    expect([denials > 1, [...node.offered.keys()], node.balance(to.toBase58())]).toEqual([
-      true,
-      [signature],
-      1_000_000n,
-    ])
-  })
-
   test('sends: one that was included while the service was away is found, however long ago', async () => {
     const node = await startSolanaNode({ blocks: 'on-request' })
-    closers.push(() => node.close())
+    onTestFinished(() => node.close())
     let loses = true
     const front = await startUnreliableServer(node.url, () => loses && node.offered.size > 0)
-    closers.push(() => front.close())
+    onTestFinished(() => front.close())
     const stage = { node, ...(await startOn(front.url, node)) }
     const to = receiver()
     const id = await submit(stage, draftOf([transferOf(stage.from, to, 1_000_000)], { payer: stage.from }))

@@ -1,0 +1,125 @@
+/** A chain whose node lies as a test says, and a service that sends there. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { createService } from '../../../src/service/index.ts'
+import { type Ask, type Fault, type FaultNode, startFaultNode } from '../../faults/fault-node.ts'
+import { complete } from '../handlers/steps.ts'
+import { startTestService, type TestService } from '../harness.ts'
+import { ETHEREUM, makeWallet } from '../signing/keys.ts'
+import { type Anvil, startAnvil } from './anvil.ts'
+import { type Ended, SEPOLIA, untilEnded } from './status.ts'
+
+export const RECEIVER = '0x00000000000000000000000000000000000000b0'
+export const CONFIRMATIONS = 4
+
+/** Questions for the newest block, of which a look has at least one. */
+const TURNS = 20
+
+/** A chain, the node that the service asks, and the one that must agree. */
+export interface LyingChain {
+  readonly anvil: Anvil
+  readonly node: FaultNode
+  readonly witness: FaultNode
+  /** The truth from now on, a block for each transaction, and what is in blocks is settled. */
+  calm(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startLyingChain(): Promise<LyingChain> {
+  const anvil = await startAnvil()
+  const [node, witness] = await Promise.all([startFaultNode(anvil.url), startFaultNode(anvil.url)])
+  return {
+    anvil,
+    node,
+    witness,
+    async calm() {
+      node.fault = () => undefined
+      witness.fault = () => undefined
+      await anvil.rpc('evm_setAutomine', true)
+      await anvil.rpc('anvil_mine', `0x${CONFIRMATIONS.toString(16)}`)
+    },
+    async close() {
+      await Promise.all([node.close(), witness.close()])
+      await anvil.kill()
+    },
+  }
+}
+
+export interface Judged extends LyingChain {
+  readonly service: TestService
+  /** A new address with funds. */
+  makeSender(): Promise<string>
+  /** Resolves with the id by which the status is asked for. */
+  submit(from: string, parameters?: object): Promise<string>
+  end(id: string): Promise<Ended>
+  stateOf(id: string): Promise<Ended>
+  mine(blocks: number): Promise<unknown>
+  /** How many transactions of an address are in blocks. */
+  countOf(address: string): Promise<number>
+  /** Another transaction of an address, that this service knows nothing of: its hash. */
+  sendElsewhere(from: string): Promise<string>
+  /** Resolves when the service has looked at its sends several times more. */
+  turns(): Promise<void>
+  /** Looks until something is so; throws once the service is closed. */
+  until(isSo: () => Promise<boolean>): Promise<void>
+}
+
+/** Starts a service that sends on the chain; close it. @param create makes the service. @default the real one */
+export async function startJudged(chain: LyingChain, create: typeof createService = createService): Promise<Judged> {
+  const { anvil, node, witness } = chain
+  const settings = { url: node.url, witnesses: [witness.url], pollMs: 25, confirmations: CONFIRMATIONS }
+  const service = await startTestService({ chains: { [SEPOLIA]: settings } }, create)
+  let isClosed = false
+  const stateOf = (sendTransactionStatusId: string) =>
+    service.root.query('get_send_transaction_status', { sendTransactionStatusId })
+  const until = async (isSo: () => Promise<boolean> | boolean) => {
+    while (!(await isSo())) {
+      if (isClosed) throw new Error('the service is closed, and it is still not so')
+      await pause(15)
+    }
+  }
+  const looks = () => node.asked.get('eth_blockNumber') ?? 0
+  return {
+    ...chain,
+    service,
+    async makeSender() {
+      const { address } = (await makeWallet(service.root, ETHEREUM)).accounts[0]!
+      await anvil.fund(address, 100)
+      return address
+    },
+    async submit(from, parameters = {}) {
+      const intent = { from, caip2: SEPOLIA, to: RECEIVER, value: '1', ...parameters }
+      return (await complete(service.root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', intent)).sendTransactionStatusId
+    },
+    end: (id) => untilEnded(service.root, id),
+    stateOf,
+    mine: (blocks) => anvil.rpc('anvil_mine', `0x${blocks.toString(16)}`),
+    countOf: async (address) => Number(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest')),
+    async sendElsewhere(from) {
+      await anvil.rpc('anvil_impersonateAccount', from)
+      const hash = await anvil.rpc<string>('eth_sendTransaction', { from, to: RECEIVER, gas: '0x5208', value: '0x7' })
+      await anvil.rpc('anvil_stopImpersonatingAccount', from)
+      return hash
+    },
+    async turns() {
+      const before = looks()
+      await until(() => looks() > before + TURNS)
+    },
+    until,
+    async close() {
+      isClosed = true
+      await service.close()
+    },
+  }
+}
+
+/** A fault of the first so many questions of a method, then the truth. */
+export function first(times: number, method: string, fault: Fault) {
+  let asked = 0
+  return (ask: Ask) => (ask.method === method && asked++ < times ? fault : undefined)
+}
+
+/** The first fault that any of them has. */
+export const any =
+  (...faults: readonly ((ask: Ask) => Fault)[]) =>
+  (ask: Ask) =>
+    faults.map((fault) => fault(ask)).find((fault) => fault !== undefined)

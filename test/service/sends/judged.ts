@@ -1,0 +1,196 @@
+/**
+ * What a lying node does to a send, and what must come of it. Each is run upon the service by `judge.test.ts`, and upon one with
+ * a mistake by `mutants.test.ts`, which it must tell from the service.
+ */
+import { expect } from 'vitest'
+import { type Ask, FAULTS, type Fault, NONCE_TOO_LOW } from '../../faults/fault-node.ts'
+import { any, CONFIRMATIONS, first, type Judged, RECEIVER } from './judged-stage.ts'
+
+type Trial = (stage: Judged) => Promise<void>
+
+const SENT = 'eth_sendRawTransaction'
+const unknown = { result: null }
+const refused = (code: number, message: string) => ({ done: true, error: { code, message } }) as const
+
+/** Kinds of lies of a single send, after each of which it is paid once and told as included. */
+const LIES: Readonly<Record<string, () => (ask: Ask) => Fault>> = {
+  'is taken, and refused because its nonce was used': () =>
+    any(first(1, SENT, { done: true, ...NONCE_TOO_LOW }), first(1, 'eth_getTransactionByHash', unknown)),
+  'is taken, and refused for long because its nonce was used': () =>
+    any(first(40, SENT, { done: true, ...NONCE_TOO_LOW }), first(40, 'eth_getTransactionByHash', unknown)),
+  'is taken, and refused for want of funds': () =>
+    any(
+      first(1, SENT, refused(-32_000, 'insufficient funds for gas * price + value')),
+      first(1, 'eth_getTransactionByHash', unknown),
+    ),
+  'is taken by a node that then has an internal error': () =>
+    any(first(1, SENT, refused(-32_603, 'Internal error')), first(1, 'eth_getTransactionByHash', unknown)),
+  'is taken by a node whose gateway says 500': () =>
+    any(
+      first(1, SENT, { ...refused(-32_000, 'something broke'), status: 500 }),
+      first(1, 'eth_getTransactionByHash', unknown),
+    ),
+  'has no receipt for a while, although it is counted': () => first(12, 'eth_getTransactionReceipt', unknown),
+  'has receipts of blocks that come after the counts': () => first(12, 'eth_getTransactionReceipt', { behind: 1 }),
+  'has the receipt of another hash': () =>
+    first(12, 'eth_getTransactionReceipt', { field: 'transactionHash', says: `0x${'1'.repeat(64)}` }),
+  'has a receipt of a block that the chain has not': () =>
+    first(12, 'eth_getTransactionReceipt', { field: 'blockHash', says: `0x${'1'.repeat(64)}` }),
+}
+
+const lies = Object.entries(LIES).map(([lie, faults]): [string, Trial] => [
+  `one that ${lie} is paid once and told as included`,
+  async ({ makeSender, submit, end, countOf, node, anvil }) => {
+    const from = await makeSender()
+    node.fault = faults()
+    const { txStatus, eth } = await end(await submit(from))
+    expect({ txStatus, mined: await countOf(from) }).toEqual({ txStatus: 'INCLUDED', mined: 1 })
+    expect(await anvil.rpc('eth_getTransactionReceipt', eth!.txHash)).toMatchObject({ status: '0x1' })
+  },
+])
+
+export const TRIALS: Readonly<Record<string, Trial>> = {
+  ...Object.fromEntries(lies),
+
+  'a receipt that a lying node makes up is not told as included': async (stage) => {
+    const { anvil, node, makeSender, submit, end, stateOf, until, mine, turns } = stage
+    const from = await makeSender()
+    await anvil.rpc('evm_setAutomine', false)
+    const other = await anvil.rpc<{ hash: string; number: string }>('eth_getBlockByNumber', 'latest', false)
+    node.fault = ({ method, params }) =>
+      method === 'eth_getTransactionReceipt'
+        ? {
+            result: {
+              ...{ transactionHash: params[0], blockNumber: other.number, blockHash: `0x${'2'.repeat(64)}` },
+              ...{ from, to: RECEIVER, contractAddress: null, logs: [], status: '0x1' },
+              ...{ gasUsed: '0x5208', effectiveGasPrice: '0x1' },
+            },
+          }
+        : undefined
+    const id = await submit(from)
+    await until(async () => (await stateOf(id)).txStatus !== 'INITIALIZED')
+    await turns()
+    expect((await stateOf(id)).txStatus).toBe('BROADCASTING')
+    node.fault = () => undefined
+    await mine(1)
+    expect((await end(id)).txStatus).toBe('INCLUDED')
+  },
+
+  'one is replaced when what has its nonce is known, is settled, and every node says so': async (stage) => {
+    const { anvil, node, witness, makeSender, submit, end, stateOf, until, mine, sendElsewhere, turns } = stage
+    const from = await makeSender()
+    await anvil.rpc('evm_setAutomine', false)
+    const id = await submit(from)
+    await until(async () => (await stateOf(id)).eth !== undefined)
+    const { txHash } = (await stateOf(id)).eth!
+    // It is kept before it is broadcast.
+    await until(async () => (await anvil.rpc('eth_getTransactionByHash', txHash)) !== null)
+    // Offered again it would take its nonce before the other one does.
+    node.fault = ({ method }) => (method === SENT ? 'dropped' : undefined)
+    await anvil.rpc('anvil_dropTransaction', txHash)
+    const by = await sendElsewhere(from)
+    witness.fault = ({ method }) => (method === 'eth_getTransactionReceipt' ? unknown : undefined)
+    await mine(CONFIRMATIONS - 1)
+    await turns()
+    expect((await stateOf(id)).txStatus).toBe('BROADCASTING')
+    await mine(1)
+    await turns()
+    expect((await stateOf(id)).txStatus).toBe('BROADCASTING')
+    witness.fault = () => undefined
+    expect(await end(id)).toMatchObject({
+      txStatus: 'FAILED',
+      txError: `replaced by transaction ${by} of ${from.toLowerCase()} with nonce 0, which was included`,
+    })
+  },
+
+  'one that is in a settled block, and has a receipt of another, is not replaced by itself': async (stage) => {
+    const { node, makeSender, submit, end, stateOf, until, mine, turns } = stage
+    const from = await makeSender()
+    node.fault = ({ method }) =>
+      method === 'eth_getTransactionReceipt' ? { field: 'blockHash', says: `0x${'1'.repeat(64)}` } : undefined
+    const id = await submit(from)
+    await until(async () => (await stateOf(id)).txStatus !== 'INITIALIZED')
+    await mine(CONFIRMATIONS)
+    await turns()
+    expect((await stateOf(id)).txStatus).toBe('BROADCASTING')
+    node.fault = () => undefined
+    expect((await end(id)).txStatus).toBe('INCLUDED')
+  },
+
+  'one that comes upon a used nonce takes the next as soon as it is known what used it': async (stage) => {
+    const { node, makeSender, submit, end, countOf, sendElsewhere } = stage
+    const from = await makeSender()
+    await sendElsewhere(from)
+    node.fault = first(1, 'eth_getTransactionCount', { result: '0x0' })
+    const id = await submit(from, { gasLimit: '21000' })
+    expect((await end(id)).txStatus).toBe('INCLUDED')
+    expect(await countOf(from)).toBe(2)
+  },
+
+  'a node that lags takes nothing back': async ({ node, makeSender, submit, end, stateOf, mine, turns }) => {
+    const from = await makeSender()
+    const id = await submit(from)
+    await end(id)
+    const states = new Set<string>()
+    node.fault = () => ({ behind: 2 })
+    for (let block = 0; block < 3; block++) {
+      await turns()
+      states.add((await stateOf(id)).txStatus)
+      await mine(1)
+    }
+    expect([...states]).toEqual(['INCLUDED'])
+  },
+
+  'a node that denies a block once takes nothing back': async ({
+    node,
+    makeSender,
+    submit,
+    end,
+    stateOf,
+    mine,
+    turns,
+  }) => {
+    const from = await makeSender()
+    const id = await submit(from)
+    await end(id)
+    // The head of now is looked at with the truth.
+    await turns()
+    node.fault = ({ method, params }) =>
+      method === 'eth_getTransactionReceipt' || (method === 'eth_getBlockByNumber' && params[0] !== 'latest')
+        ? unknown
+        : undefined
+    await mine(1)
+    await turns()
+    expect((await stateOf(id)).txStatus).toBe('INCLUDED')
+  },
+
+  'no tip and no price that a node names costs more than the ceiling': async (stage) => {
+    const { anvil, node, makeSender, submit, end } = stage
+    const from = await makeSender()
+    node.fault = ({ method }) => (method === 'eth_maxPriorityFeePerGas' ? FAULTS['overcharged']!.make(1) : undefined)
+    const { eth } = await end(await submit(from))
+    const sent = await anvil.rpc<Record<'maxFeePerGas' | 'maxPriorityFeePerGas', string>>(
+      'eth_getTransactionByHash',
+      eth!.txHash,
+    )
+    // Four times the two gwei that a tip in empty blocks is taken for.
+    expect(BigInt(sent.maxPriorityFeePerGas)).toBeLessThanOrEqual(8_000_000_000n)
+    expect(BigInt(sent.maxFeePerGas)).toBeLessThanOrEqual(500_000_000_000n)
+    const { effectiveGasPrice } = await anvil.rpc<Record<string, string>>('eth_getTransactionReceipt', eth!.txHash)
+    expect(BigInt(effectiveGasPrice!)).toBeLessThan(12_000_000_000n)
+  },
+
+  'nothing is signed of an address that has sent from elsewhere what is not identified': async (stage) => {
+    const { makeSender, submit, end, stateOf, until, countOf, sendElsewhere } = stage
+    const from = await makeSender()
+    await end(await submit(from))
+    await sendElsewhere(from)
+    const id = await submit(from)
+    await until(async () => (await stateOf(id)).txStatus !== 'INITIALIZED' || (await stateOf(id)).error !== undefined)
+    expect(await stateOf(id)).toMatchObject({
+      txStatus: 'INITIALIZED',
+      txError: expect.stringMatching(/^nonce 1 of .*sends reconcile/),
+    })
+    expect(await countOf(from)).toBe(2)
+  },
+}
