@@ -1,14 +1,12 @@
 /** A plan back to what was before a suspect's activities: what it restores, what it leaves, and that its apply ends there. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
-import { builtMain } from '../built.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder } from './harness.ts'
+import { startWorker } from './started-worker.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -85,14 +83,10 @@ async function stateOf({ root, organizationId }: TestService) {
   }
 }
 
-async function startWorker(env: Readonly<Record<string, string>>) {
+/** The environment of commands and of a worker that has started. */
+async function withWorker(env: Readonly<Record<string, string>>) {
   const working = { ...env, ...(await testTemporalEnvironment()), QUORATE_PAYLOAD_KEY: TEST_PAYLOAD_KEY }
-  const worker = spawn(process.execPath, [builtMain(), 'worker', '--json'], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...working },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  onTestFinished(() => void worker.kill('SIGKILL'))
-  await once(worker.stdout, 'data')
+  await startWorker(working)
   return working
 }
 
@@ -149,7 +143,7 @@ test('incident user --revert: what was changed and deleted is as before, what wa
     ].sort(),
   )
   expect(await countActivities(service)).toBe(submitted)
-  const applied = await quorate(['apply', 'revert.json', '--yes'], { env: await startWorker(env), cwd: folder })
+  const applied = await quorate(['apply', 'revert.json', '--yes'], { env: await withWorker(env), cwd: folder })
   expect(applied.exit, applied.stderr).toBe(0)
   const changedSince = before.policies.map((one) => (one[0] === 'shared' ? [...one.slice(0, 4), 'by root'] : one))
   expect(await stateOf(service)).toEqual({ ...before, policies: changedSince })

@@ -1,16 +1,14 @@
 /** A leaked key: an attacker works with it while it is found, cut off and proved dead. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
-import { builtMain } from '../built.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser, Refused, startTestService, type TestClient, type TestService } from '../service/harness.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, environmentOf, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
+import { startWorker } from './started-worker.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -146,12 +144,7 @@ test('incident key: it is found, cut off with what it made, and proved dead; wha
   const shown = await quorate(['show', 'revert.json'], { env, cwd: folder })
   expect([shown.exit, shown.stdout]).toEqual([0, expect.stringContaining('- policy.backdoor')])
   const working = { ...env, ...(await testTemporalEnvironment()), QUORATE_PAYLOAD_KEY: TEST_PAYLOAD_KEY }
-  const worker = spawn(process.execPath, [builtMain(), 'worker', '--json'], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...working },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  onTestFinished(() => void worker.kill('SIGKILL'))
-  await once(worker.stdout, 'data')
+  await startWorker(working)
   const applied = await quorate(['apply', 'revert.json', '--yes'], { env: working, cwd: folder })
   expect(applied.exit, applied.stderr).toBe(0)
   const { policies } = await service.root.query('list_policies', {})

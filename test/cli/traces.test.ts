@@ -2,17 +2,16 @@
  * Traces from a command to what it causes: three processes of quorate, the Temporal server between them, and a receiver of OTLP. The
  * tree is put together from what the receiver was sent, and from nothing else.
  */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { builtMain } from '../built.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
 import { ACME, environmentOf, quorate, serve, testFolder, writeFiles } from './harness.ts'
+import { startWorker } from './started-worker.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -75,12 +74,7 @@ test('an apply is one trace, from the command through Temporal and the worker to
     QUORATE_PAYLOAD_KEY: TEST_PAYLOAD_KEY,
     ...traced,
   })
-  const worker = spawn(process.execPath, [builtMain(), 'worker', '--json'], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void worker.kill('SIGKILL'))
-  await once(worker.stdout, 'data')
+  await startWorker(env)
 
   const definitions = writeFiles(join(folder, 'defs'), {
     'acme.yaml': `${ACME}tags: { treasury: {} }\n`,

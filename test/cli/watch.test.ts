@@ -1,16 +1,14 @@
 /** Organizations that are watched: a real Temporal Schedule, worker and service; looks are asked for, and nobody waits for a clock. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { WatchState } from '../../activities/index.ts'
 import { readPlan } from '../../src/plan/index.ts'
-import { builtMain } from '../built.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { createReplayer } from '../workflows/recorded.ts'
 import { countActivities, quorateShared as quorate, writeFiles } from './harness.ts'
 import { connectScene, type Scene, scene } from './scene.ts'
+import { startWorker } from './started-worker.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
 vi.setConfig({ testTimeout: 240_000 })
@@ -173,16 +171,10 @@ describe('watch: propose and repair', () => {
     const edit = { policyId: policy!.policyId, policyCondition: "activity.action == 'SIGN'" }
     await place.service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', edit)
     await place.stopWorker()
-    const worker = spawn(process.execPath, [builtMain(), 'worker', '--json'], {
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...place.env },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    const exit = once(worker, 'exit')
-    await once(worker.stdout, 'data')
+    const worker = await startWorker(place.env)
     await quorate(['watch', 'add', place.defs, '--every', '1h', '--kind', 'policies=repair'], place)
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
-    worker.kill('SIGKILL')
-    await exit
+    await worker.kill()
     await place.startWorker()
     await look(place, ({ drift, goodAt }) => drift.length === 0 && goodAt !== undefined)
     const { activities } = await place.service.root.query('list_activities', { paginationOptions: { limit: '100' } })

@@ -1,13 +1,11 @@
 /** Power taken out of Git is taken away: the command line as a process, against a real service and a real Temporal server. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
-import { builtMain } from '../built.ts'
 import { countActivities, quorateShared as quorate, writeFiles } from '../cli/harness.ts'
 import { onlyTags, scene } from '../cli/scene.ts'
+import { startWorker } from '../cli/started-worker.ts'
 import { createTestUser } from '../service/harness.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
@@ -113,7 +111,7 @@ describe('removal', () => {
     const userIds = [service.rootUserId, bob.userId]
     await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
     await stopWorker()
-    const killed = await startWorkerProcess(env)
+    const killed = await startWorker(env)
     tags(['three', 'four', 'five'])
     expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(3)
     await killed.kill()
@@ -126,20 +124,3 @@ describe('removal', () => {
     expect(told.exit).toBe(4)
   })
 })
-
-/** A worker of its own process, which can be killed. */
-async function startWorkerProcess(env: Readonly<Record<string, string>>) {
-  const main = builtMain()
-  const worker = spawn(process.execPath, [main, 'worker', '--json'], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const exit = once(worker, 'exit')
-  const kill = async () => {
-    worker.kill('SIGKILL')
-    await exit
-  }
-  onTestFinished(kill)
-  await once(worker.stdout!, 'data')
-  return { kill }
-}

@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { onTestFinished } from 'vitest'
+import { builtMain } from '../built.ts'
+
+export interface StartedWorker {
+  /** Ends it as a machine that is switched off would. */
+  kill(): Promise<void>
+}
+
+/** Starts `quorate worker` as a process of its own, which is killed with the test at the latest; resolves once it has said something. */
+export async function startWorker(env: Readonly<Record<string, string>>): Promise<StartedWorker> {
+  const worker = spawn(process.execPath, [builtMain(), 'worker', '--json'], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exit = once(worker, 'exit')
+  const kill = async () => {
+    worker.kill('SIGKILL')
+    await exit
+  }
+  onTestFinished(kill)
+  await once(worker.stdout, 'data')
+  return { kill }
+}
