@@ -93,7 +93,7 @@ export { APPLY, BATCH, foreignEndOf, ROTATION, SEND } from './run-end.ts'
 export { registerSearchAttributes } from './search-attributes.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'
-export { castVote, findActivity, listActivities, readFactors } from './waiting.ts'
+export { castVote, findActivity, listActivities, listRecorded, readFactors } from './waiting.ts'
 export {
   addWatch,
   addWatchFrom,

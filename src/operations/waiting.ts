@@ -41,6 +41,20 @@ export async function listActivities(
   return found.filter(isWanted)
 }
 
+/** Of all activities on record more are not read. */
+const MOST_RECORDED = 20_000
+
+/** The activities on record, newest first, and what is not known where there are more than are read. */
+export async function listRecorded(
+  client: QueryClient,
+  { sinceMs = 0 }: Pick<ActivityFilter, 'sinceMs'> = {},
+): Promise<{ readonly activities: readonly Wire.Activity[]; readonly cut?: string }> {
+  const activities = await listActivities(client, { limit: MOST_RECORDED, sinceMs })
+  return activities.length < MOST_RECORDED
+    ? { activities }
+    : { activities, cut: `only the newest ${MOST_RECORDED} activities were read` }
+}
+
 /** How many activities of any status are looked through for one that has ended and is named by its short code. */
 const MOST_ENDED = 2_000
 

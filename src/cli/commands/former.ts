@@ -1,11 +1,8 @@
 /** An organization as it was, read from its activities. */
 import { thingsAt } from '../../analysis/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
-import { listActivities, type reader } from '../../operations/index.ts'
+import { listRecorded, type reader } from '../../operations/index.ts'
 import type { Actual } from '../../resources/index.ts'
-
-/** More are not read. */
-const MOST_ACTIVITIES = 20_000
 
 /** Milliseconds of an ISO 8601 date or date with time; a date alone is its first moment in UTC. Undefined for anything else. */
 export function parseTime(text: string): number | undefined {
@@ -29,8 +26,7 @@ export async function formerThings(
   { client, actual }: { readonly client: ReturnType<typeof reader>; readonly actual: Actual },
   atMs: number,
 ): Promise<ReturnType<typeof thingsAt>> {
-  const activities = await listActivities(client, { limit: MOST_ACTIVITIES })
+  const { activities, cut } = await listRecorded(client)
   const former = thingsAt(actual, { activities, atMs })
-  if (activities.length < MOST_ACTIVITIES) return former
-  return { ...former, unknown: [...former.unknown, `only the newest ${MOST_ACTIVITIES} activities were read`] }
+  return cut === undefined ? former : { ...former, unknown: [...former.unknown, cut] }
 }

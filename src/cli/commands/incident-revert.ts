@@ -1,14 +1,11 @@
 import type { QueryClient } from '../../client/index.ts'
 import { planRevert, type Traced } from '../../incident/index.ts'
 import { readActual } from '../../live/index.ts'
-import { listActivities, type Place } from '../../operations/index.ts'
+import { listRecorded, type Place } from '../../operations/index.ts'
 import { guardsThatStop, writePlan } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
 import type { RevertView } from '../views/incident.ts'
-
-/** More are not read. */
-const MOST_ACTIVITIES = 20_000
 
 interface Suspected {
   readonly place: Place
@@ -27,7 +24,7 @@ export async function writeRevert(
   const file = options['revert']
   if (typeof file !== 'string') return undefined
   const left = traces.find(({ organization }) => organization.id === place.organizationId)?.left ?? []
-  const activities = await listActivities(client, { limit: MOST_ACTIVITIES })
+  const { activities, cut } = await listRecorded(client)
   const { plan, leaves } = planRevert(left, {
     actual: await readActual(client, { everything: true }),
     activities,
@@ -38,7 +35,6 @@ export async function writeRevert(
     allow: (options['allow'] as readonly string[] | undefined) ?? [],
   })
   if (plan) writePrivate(file, writePlan(plan))
-  const cut = { what: 'activities', why: `only the newest ${MOST_ACTIVITIES} were read` }
   const addressesOf = (wanted: string) => [
     ...new Set((plan?.changes ?? []).flatMap(({ action, address }) => (action === wanted ? [address] : []))),
   ]
@@ -47,6 +43,6 @@ export async function writeRevert(
     deletes: addressesOf('delete'),
     restores: [...addressesOf('update'), ...addressesOf('create')],
     guards: plan ? guardsThatStop(plan).map(({ message, bypass }) => ({ message, bypass })) : [],
-    leaves: activities.length < MOST_ACTIVITIES ? leaves : [cut, ...leaves],
+    leaves: cut === undefined ? leaves : [{ what: 'activities', why: cut }, ...leaves],
   }
 }

@@ -1,12 +1,10 @@
 import type { Recordings } from '../../../analysis/index.ts'
-import { listActivities, type Place, reader } from '../../../operations/index.ts'
+import { listRecorded, type Place, reader } from '../../../operations/index.ts'
 import { factsOfActivity } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
 import { parseDuration } from '../../durations.ts'
 import type { Recording } from '../../views/backtest.ts'
 
-/** More are not decided again in one run. */
-const MOST_ACTIVITIES = 20_000
 const DEFAULT_SINCE = '90d'
 
 /** Reads the activities of `--since`, newest first. */
@@ -17,17 +15,17 @@ export async function readRecordings(
   const nowMs = place.now()
   const { since = DEFAULT_SINCE } = options
   const sinceMs = nowMs - parseDuration(String(since), '--since')
-  const found = await listActivities(reader(place), { limit: MOST_ACTIVITIES, sinceMs })
+  const { activities, cut } = await listRecorded(reader(place), { sinceMs })
   return {
     recordings: {
-      activities: found,
+      activities,
       factsOf: (activity, resources) => factsOfActivity(activity, { resources }),
       nowMs,
     },
     recording: {
       since: new Date(sinceMs).toISOString(),
-      activities: found.length,
-      isCut: found.length === MOST_ACTIVITIES,
+      activities: activities.length,
+      isCut: cut !== undefined,
     },
   }
 }
