@@ -1,12 +1,12 @@
 import { apiName, type CommandRow, valueOptions } from '../command.ts'
 import {
-  allowed,
   askAgain,
   comparedPlans,
   guards,
   jsonInto,
   markdown,
   proofOptions,
+  revert,
   target,
   votePasskey,
   voteReason,
@@ -430,12 +430,7 @@ export const commands: readonly CommandRow[] = [
         flags: '--timeline <file>',
         meaning: 'write a timeline in Markdown (with --contain by default into the data folder)',
       },
-      {
-        flags: '--revert <file>',
-        meaning:
-          'write a plan back to what was before: what was made is deleted, what was changed or deleted is restored; apply it when you have read it',
-      },
-      allowed,
+      ...revert,
       { flags: '--yes', meaning: 'do not ask for confirmation' },
     ],
     example: `quorate incident key 02${'ab'.repeat(32)}`,
@@ -467,12 +462,7 @@ export const commands: readonly CommandRow[] = [
         flags: '--timeline <file>',
         meaning: 'write a timeline in Markdown (with --contain by default into the data folder)',
       },
-      {
-        flags: '--revert <file>',
-        meaning:
-          'write a plan back to what was before: what was made is deleted, what was changed or deleted is restored; apply it when you have read it',
-      },
-      allowed,
+      ...revert,
       { flags: '--yes', meaning: 'do not ask for confirmation' },
     ],
     example: 'quorate incident user ci-bot',

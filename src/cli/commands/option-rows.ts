@@ -129,11 +129,21 @@ export const messageOptions: readonly OptionRow[] = [
 ]
 
 /** Lets one guard pass. */
-export const allowed: OptionRow = {
+const allowed: OptionRow = {
   flags: '--allow <bypass>',
   meaning: 'let one named guard pass, as the guard itself says; may be repeated',
   repeatable: true,
 }
+
+/** What writes a plan back to what was before an incident. */
+export const revert: readonly OptionRow[] = [
+  {
+    flags: '--revert <file>',
+    meaning:
+      'write a plan back to what was before: what was made is deleted, what was changed or deleted is restored; apply it when you have read it',
+  },
+  allowed,
+]
 
 /** What lets a plan pass its guards. */
 export const guards: readonly OptionRow[] = [
