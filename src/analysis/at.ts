@@ -217,6 +217,7 @@ function founderOf(
   return users.size === 1 ? only : undefined
 }
 
-function keyOf({ kind, id }: Resource): string {
+/** What tells a thing from all others of its organization, at any time. */
+export function keyOf({ kind, id }: Resource): string {
   return kind === QUORUM ? QUORUM : `${kind} ${id}`
 }

@@ -17,6 +17,7 @@ import {
   sameValue,
   type Value,
 } from '../resources/index.ts'
+import { keyOf } from './at.ts'
 
 /** Something that nobody can put back. */
 export interface Lost {
@@ -183,8 +184,4 @@ function parentsOf(resources: Things, after: Things): Things {
   const found = after.filter(({ address }) => wanted.has(address))
   if (found.length === 0) return []
   return [...parentsOf([...found, ...resources], after), ...found]
-}
-
-function keyOf({ kind, id }: Resource): string {
-  return `${kind} ${id}`
 }

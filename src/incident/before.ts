@@ -1,7 +1,7 @@
 /** What a suspect changed or deleted, as it was before, from the activities on record. It decides nothing about what is planned. */
-import { effectOf, thingsAt } from '../analysis/index.ts'
+import { effectOf, keyOf, thingsAt } from '../analysis/index.ts'
 import { findActivity, fromTimestamp, type Wire } from '../protocol/index.ts'
-import { type Actual, type KindName, kinds, listOf, type Resource, sameValue } from '../resources/index.ts'
+import { type Actual, type KindName, kinds, listOf, mentionsOf, type Resource, sameValue } from '../resources/index.ts'
 
 /** What a plan does not take back. */
 export interface LeftToPeople {
@@ -137,19 +137,20 @@ function withRejoined(
   touched: ReadonlyMap<string, Touch>,
 ): Before['changed'] {
   const found = new Map(changed.map((one) => [keyOf(one.live), one]))
-  for (const gone of deleted) {
-    const former = formerly(touched.get(keyOf(gone))!.atMs).things
-    for (const live of actual.resources) {
-      const known = found.get(keyOf(live))
-      const was = known?.was ?? live
-      const had = gone.kind === 'tag' ? former.find((one) => keyOf(one) === keyOf(live))?.fields['tags'] : undefined
-      if (live.kind === 'user' && listOf(had).includes(gone.id!)) {
-        const tags = [...new Set([...listOf(was.fields['tags']), gone.id!])]
-        found.set(keyOf(live), { live, was: { ...was, fields: { ...was.fields, tags } } })
-      } else if (live.kind === 'policy' && JSON.stringify(was.fields).includes(gone.id!)) {
-        found.set(keyOf(live), { live, was })
-      }
+  const wasOf = (live: Resource) => found.get(keyOf(live))?.was ?? live
+  for (const tag of deleted.filter(({ kind }) => kind === 'tag')) {
+    const former = new Map(formerly(touched.get(keyOf(tag))!.atMs).things.map((one) => [keyOf(one), one]))
+    for (const live of actual.resources.filter(({ kind }) => kind === 'user')) {
+      if (!listOf(former.get(keyOf(live))?.fields['tags']).includes(tag.id!)) continue
+      const was = wasOf(live)
+      const tags = [...new Set([...listOf(was.fields['tags']), tag.id!])]
+      found.set(keyOf(live), { live, was: { ...was, fields: { ...was.fields, tags } } })
     }
+  }
+  for (const live of actual.resources.filter(({ kind }) => kind === 'policy')) {
+    const was = wasOf(live)
+    const named = mentionsOf(was)
+    if (deleted.some(({ id }) => named.has(id!))) found.set(keyOf(live), { live, was })
   }
   return [...found.values()]
 }
@@ -194,8 +195,4 @@ function joined(live: readonly Resource[], former: readonly Resource[]): readonl
 
 function familyOf({ type }: Wire.Activity): string {
   return (findActivity(type)?.row.type ?? type).replace('ACTIVITY_TYPE_', '')
-}
-
-function keyOf({ kind, id }: Resource): string {
-  return `${kind} ${id}`
 }
