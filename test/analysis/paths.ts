@@ -72,7 +72,7 @@ export async function playPath(scene: Scene, { people, steps }: IndirectPath): P
     }
     return true
   }
-  /** What is asked of an activity to have somebody look so. */
+  /** The parameters of an activity that makes a user look so. */
   const changing = (what: 'tags' | 'name' | 'email', type: ActivityType, name: string, look: Look): object => {
     const userId = userIds.get(name)!
     const isWhole = type === 'ACTIVITY_TYPE_UPDATE_USER'
@@ -211,7 +211,7 @@ export async function playPath(scene: Scene, { people, steps }: IndirectPath): P
     if (!(await carryOut(step)))
       return `step ${at + 1}, ${step.activity} by ${step.people.join(' and ')}, is not executed`
   if (steps.at(-1)!.gains === undefined) return undefined
-  // As good as the root quorum: then they can sign, whoever may otherwise.
+  // As good as the root quorum: then they can sign, whatever the policies say.
   return (await get(SIGNS, signing(signWith), people)) ? undefined : 'they cannot sign'
 }
 
@@ -222,7 +222,7 @@ function signing(signWith: string): object {
   return { signWith, ...payload, hashFunction: 'HASH_FUNCTION_NO_OP' }
 }
 
-/** What is asked of an activity about policies, one request after another, to gain all that it gains. */
+/** The parameters of an activity about policies, one request after another, that gain all that it gains. */
 function policyMoves(
   type: ActivityType,
   { denials, all }: { readonly denials: readonly string[]; readonly all: readonly string[] },

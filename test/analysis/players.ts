@@ -41,7 +41,7 @@ export function createPlayers(
         for (let at = 1; at < order.length && last?.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED'; at++)
           last = (await send(rawOf(at), 'ACTIVITY_TYPE_APPROVE_ACTIVITY', { fingerprint })) ?? last
         if (last?.status === 'ACTIVITY_STATUS_COMPLETED') return last
-        // One that is asked for and fails as it is carried out fails whoever asks.
+        // An activity that was allowed and failed fails by any other votes too.
         if (last?.status === 'ACTIVITY_STATUS_FAILED') return undefined
       }
     }

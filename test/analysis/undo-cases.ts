@@ -19,6 +19,7 @@ export const TRIO = [
   ...person('bob'),
   ...person('carol'),
 ]
+const DUO = [organization, quorum(2, 'alice', 'bob'), alice, aliceKey, ...person('bob')]
 export const gone = (address: string, fields = {}) => declare(address, fields, { tombstone: true })
 
 const may = (name: string, condition: string) => live(`policy.${name}-may`, policy(is(name), condition))
@@ -65,7 +66,7 @@ export const CASES: readonly { name: string; given: Given; expected: readonly st
     name: 'what an earlier activity opens counts in any order',
     given: {
       // Once bob is back, he and alice are the quorum again.
-      actual: [organization, quorum(2, 'alice', 'bob'), alice, aliceKey, ...person('bob'), may('alice', 'true')],
+      actual: [...DUO, may('alice', 'true')],
       allow: ['deletes=1', 'lock-out'],
       desired: [declare('user.bob'), gone('apiKey.bob.k'), gone('policy.alice-may')],
     },
@@ -110,15 +111,7 @@ export const CASES: readonly { name: string; given: Given; expected: readonly st
   {
     name: 'what one activity opens, another is executed by: of some, in any order',
     given: {
-      actual: [
-        organization,
-        quorum(2, 'alice', 'bob'),
-        alice,
-        aliceKey,
-        ...person('bob'),
-        ...person('carol'),
-        may('carol', "activity.resource == 'CREDENTIAL'"),
-      ],
+      actual: [...DUO, ...person('carol'), may('carol', "activity.resource == 'CREDENTIAL'")],
       allow: ['deletes=1', 'lock-out'],
       desired: [declare('user.bob'), gone('apiKey.bob.k'), declare('tag.ops')],
     },
@@ -146,15 +139,7 @@ export const CASES: readonly { name: string; given: Given; expected: readonly st
   {
     name: 'by changing who decides first',
     given: {
-      actual: [
-        organization,
-        quorum(2, 'alice', 'bob'),
-        alice,
-        aliceKey,
-        ...person('bob'),
-        ...person('carol'),
-        may('carol', "activity.type == 'ACTIVITY_TYPE_CREATE_POLICIES'"),
-      ],
+      actual: [...DUO, ...person('carol'), may('carol', "activity.type == 'ACTIVITY_TYPE_CREATE_POLICIES'")],
       allow: ['deletes=1', 'lock-out'],
       desired: [declare('user.bob'), gone('apiKey.bob.k')],
     },
