@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { createTestUser } from '../service/harness.ts'
 import { countActivities, quorateShared as quorate, writeFiles } from './harness.ts'
-import { onlyTags, scene } from './scene.ts'
+import { connectScene, onlyTags, scene } from './scene.ts'
 import { startWorker } from './started-worker.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -45,7 +45,10 @@ test('payload key: an apply that waits for votes while the key is changed ends, 
   expect(userTags.map(({ tagName }) => tagName).sort()).toEqual(['one', 'two'])
   expect(await countActivities(service)).toBe(before + 2)
 
-  // What the former key sealed has ended: it goes, and the next apply knows nothing of it.
+  // What the former key sealed has ended, at Temporal too: it goes, and the next apply knows nothing of it.
+  const temporal = await connectScene(env)
+  await temporal.client.workflow.getHandle(`apply/${service.organizationId}`).result()
+  await temporal.close()
   await worker.kill()
   writeFileSync(path, next, { mode: 0o600 })
   await startWorker(env)
