@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import {
   Client,
   Connection,
-  type ConnectionOptions,
   defaultGrpcRetryOptions,
   isGrpcServiceError,
   makeGrpcRetryInterceptor,
@@ -11,6 +10,7 @@ import {
 import type { DataConverter } from '@temporalio/common'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import type { NativeConnection } from '@temporalio/worker'
+import { endedAfterClose, type GrpcInterceptor } from './after-close.ts'
 import type { TemporalTls } from './certificate-files.ts'
 import { clientGuard } from './client-guard.ts'
 import { WorkerError } from './error.ts'
@@ -70,7 +70,8 @@ export async function connectTemporal(settings: TemporalSettings, seal: PayloadS
     }
   }
   const { address: _, ...security } = options
-  const interceptors = withinLimit(settings.callMs ?? CALL_MS)
+  let isClosed = false
+  const interceptors = [...withinLimit(settings.callMs ?? CALL_MS), endedAfterClose(() => isClosed)]
   const connection = Connection.lazy({ ...security, address, connectTimeout: CONNECT_MS, interceptors } as never)
   await attempt(
     connection.ensureConnected().catch(async (error: unknown) => {
@@ -99,13 +100,12 @@ export async function connectTemporal(settings: TemporalSettings, seal: PayloadS
       return native
     },
     async close() {
+      isClosed = true
       await connection.close()
       await Promise.all(natives.map((native) => native.close()))
     },
   }
 }
-
-type GrpcInterceptor = NonNullable<ConnectionOptions['interceptors']>[number]
 
 /** Ends calls that get no answer: a server that hangs keeps its connections, and the SDK would wait for ever. */
 function withinLimit(callMs: number): GrpcInterceptor[] {
