@@ -43,20 +43,23 @@ interface Reader {
   readonly validate: ValidateFunction
 }
 
-/** Creates a decoder. A message's checks are compiled when it is first read, and kept. */
-export function createDecoder(): Decoder {
-  const readers = new Map<string, Reader>()
-  let ajv: Ajv2020 | undefined
-  const readerOf = (name: string): Reader => {
-    let reader = readers.get(name)
-    if (!reader) {
-      ajv ??= createAjv()
-      const defs = closureOf(name)
-      reader = { defs, validate: ajv.compile({ $ref: `#/$defs/${name}`, $defs: defs }) }
-      readers.set(name, reader)
-    }
-    return reader
+/** The checks of each message, which follow from its name alone: compiled when it is first read, for every decoder of the process. */
+const readers = new Map<string, Reader>()
+let ajv: Ajv2020 | undefined
+
+function readerOf(name: string): Reader {
+  let reader = readers.get(name)
+  if (!reader) {
+    ajv ??= createAjv()
+    const defs = closureOf(name)
+    reader = { defs, validate: ajv.compile({ $ref: `#/$defs/${name}`, $defs: defs }) }
+    readers.set(name, reader)
   }
+  return reader
+}
+
+/** Creates a decoder. */
+export function createDecoder(): Decoder {
   const read = (name: string, value: unknown, field: string): JsonObject => {
     if (!isJsonObject(value)) throw notAnObject(field)
     checkMisplaced(name, value)
@@ -77,10 +80,13 @@ export function createDecoder(): Decoder {
   }
 }
 
-/** Loads ajv when a body is first read: commands that read none should not pay for it. */
+/**
+ * Loads ajv when a body is first read: commands that read none should not pay for it. The schemas are generated, and a test
+ * judges them: to compile the schema of schemas takes longer than to compile a message.
+ */
 function createAjv(): Ajv2020 {
   const { Ajv2020: Ajv } = createRequire(import.meta.url)('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
-  const ajv = new Ajv({ strict: false, verbose: true, inlineRefs: false })
+  const ajv = new Ajv({ strict: false, verbose: true, inlineRefs: false, validateSchema: false })
   ajv.addKeyword({
     keyword: 'x-checks',
     errors: 'full',

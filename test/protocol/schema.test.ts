@@ -1,6 +1,7 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { activities, mayHold, queries } from '../../src/protocol/index.ts'
-import { schemaNames } from '../../src/protocol/schema.ts'
+import { closureOf, schemaNames } from '../../src/protocol/schema.ts'
 import { sampleOf } from '../service/handlers/sample.ts'
 
 const messages = [
@@ -32,4 +33,10 @@ describe('may hold', () => {
     }
     expect(schemaNames().length).toBeGreaterThan(messages.length)
   })
+})
+
+test('schemas: each is valid by the schema of schemas', () => {
+  const ajv = new Ajv2020({ strict: false })
+  expect(ajv.validateSchema({ $defs: closureOf(...schemaNames()) }), ajv.errorsText(ajv.errors)).toBe(true)
+  expect(ajv.validateSchema({ $defs: { Broken: { type: 'obj' } } })).toBe(false)
 })
