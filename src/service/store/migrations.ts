@@ -40,6 +40,7 @@ import { verificationTokens } from './migrations/verification-tokens.ts'
 import { votesByActivity } from './migrations/votes-by-activity.ts'
 import { webhookDeliveries } from './migrations/webhook-deliveries.ts'
 import { webhooksOfFeatures } from './migrations/webhooks-of-features.ts'
+import { SCHEMA_OF_NEW, STEPS_OF_NEW } from './new-database.gen.ts'
 import type { Schema } from './schema.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
@@ -194,7 +195,7 @@ export const MIGRATIONS: readonly Migration[] = [
 /**
  * Brings the database to the newest schema. Each step and its own mark are one transaction, so a process killed
  * between any two statements finds either all of a step or nothing of it. A new database, which has nothing to lose, takes all
- * steps in one, and so waits for the disk once. After an error the database must be closed, which undoes what was not committed.
+ * steps in one, and so waits for the disk once; of most of them (`generate.ts`) it takes what they lead to. After an error the database must be closed, which undoes what was not committed.
  * Throws `service/schema-differs` for a newer schema.
  * @param last the last step to take. @default the newest
  * @returns the names of the steps that were taken
@@ -204,7 +205,8 @@ export function migrate(database: DatabaseSync, now: number, last?: string): rea
   const taken = readTaken(database)
   const upTo = last === undefined ? MIGRATIONS.length : MIGRATIONS.findIndex(({ name }) => name === last) + 1
   const steps = MIGRATIONS.slice(0, upTo).filter(({ name }) => !taken.has(name))
-  for (const together of steps.length === MIGRATIONS.length ? [steps] : steps.map((step) => [step])) {
+  const isNew = steps.length === MIGRATIONS.length
+  for (const together of isNew ? [stepsOfNew()] : steps.map((step) => [step])) {
     // A table that is made anew is dropped once, and what refers to it must not go with it (sqlite.org/lang_altertable.html#otheralter).
     const rebuilds = together.some((step) => step.rebuilds)
     if (rebuilds) database.exec('pragma foreign_keys = off')
@@ -243,9 +245,19 @@ export function refuseNewer(applied: ReadonlySet<string>): void {
   if (newer !== undefined) throw schemaDiffers('newer', newer)
 }
 
-function take(database: DatabaseSync, { name, rebuilds, statements }: Migration, now: number): void {
+/** The steps of a database that holds nothing: what most of them lead to, and those that came after it was written down. */
+function stepsOfNew(): readonly TakenStep[] {
+  const names = MIGRATIONS.slice(0, STEPS_OF_NEW).map(({ name }) => name)
+  return [{ name: names.at(-1)!, names, statements: SCHEMA_OF_NEW }, ...MIGRATIONS.slice(STEPS_OF_NEW)]
+}
+
+/** @property names what is marked as taken. @default `name` */
+type TakenStep = Migration & { readonly names?: readonly string[] }
+
+function take(database: DatabaseSync, { name, names = [name], rebuilds, statements }: TakenStep, now: number): void {
   for (const statement of statements) database.exec(statement)
-  database.prepare('insert into migrations (name, applied_at) values (?, ?)').run(name, now)
+  const mark = database.prepare('insert into migrations (name, applied_at) values (?, ?)')
+  for (const each of names) mark.run(each, now)
   if (rebuilds && database.prepare('pragma foreign_key_check').get()) {
     throw new Error(`migration ${name} leaves a row that refers to nothing`)
   }

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeOutcomes } from '../../../src/service/engine/outcomes.ts'
+import { renderNewDatabase } from '../../../src/service/store/generate.ts'
 import { migrate } from '../../../src/service/store/migrations.ts'
+import { STEPS_OF_NEW } from '../../../src/service/store/new-database.gen.ts'
 
 const FIRST = '0001-start'
 
@@ -53,6 +55,16 @@ function migrateUntil(database: DatabaseSync, beginning: string): void {
 }
 
 describe('migrations', () => {
+  test('migrations: what a new database takes is what they lead to, and each of them is marked as taken', () => {
+    const committed = readFileSync(join(import.meta.dirname, '../../../src/service/store/new-database.gen.ts'), 'utf8')
+    expect(renderNewDatabase(STEPS_OF_NEW) === committed, 'it differs: run npm run generate').toBe(true)
+    const database = new DatabaseSync(':memory:')
+    const taken = migrate(database, 1)
+    expect(database.prepare('select name from migrations order by rowid').all()).toEqual(
+      taken.map((name) => ({ name })),
+    )
+  })
+
   test.each([
     ['a new database', undefined],
     ['an old one', FIRST],
