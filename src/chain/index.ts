@@ -89,6 +89,7 @@ export {
 export type { Facts } from './transactions/refuse.ts'
 export { decodeRevert, type RevertReason } from './transactions/revert.ts'
 export { isSendActivity, readSendFacts, type SendFacts, type SendIntent, solanaSendBytes } from './transactions/send.ts'
+export { isFormOf } from './transactions/solana-alike.ts'
 export {
   type ComputeBudget,
   checkSolanaSigners,

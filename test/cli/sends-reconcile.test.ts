@@ -124,7 +124,7 @@ test('sends reconcile: what was paid after a snapshot is not paid again, and is 
   expect(await stateOf(after, again)).toMatchObject({ txStatus: 'INCLUDED', eth: { txHash: hashes.at(-1) } })
   expect(await countOf(from)).toBe(6)
   const nothing = await quorate(['sends', 'reconcile', '--folder', after.dataDir])
-  expect([nothing.exit, nothing.stdout]).toEqual([0, 'No address has used nonces that are not in the records.\n'])
+  expect([nothing.exit, nothing.stdout]).toEqual([0, 'No address has sent what is not in the records.\n'])
 })
 
 test('sends reconcile: a restored store that has no send of an address holds it still, and --other says that a payment is another', async () => {

@@ -5,7 +5,7 @@ import { assertConfirmed, writeJson } from '../io.ts'
 import { serviceFolder } from '../service-folder.ts'
 import { renderLanes } from '../views/lanes.ts'
 
-/** Shows what used the nonces for which the service's sends hold still, asks, and has it written. */
+/** Shows what was sent for which the service's sends hold still, asks, and has it written. */
 export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const folder = serviceFolder(input)
@@ -29,15 +29,20 @@ function exitOf({ lanes, unread }: SeenLanes): ExitCode {
   return unread.length > 0 || lanes.some(({ isHeld }) => isHeld) ? EXIT.waiting : EXIT.done
 }
 
-/** Reads hashes of transactions, with commas between. Throws `cli/usage`. */
+/** Reads hashes, or signatures, of transactions, with commas between. Throws `cli/usage`. */
 function readHashes(given: unknown): readonly string[] {
   const hashes = String(given ?? '')
     .split(',')
-    .map((one) => one.trim().toLowerCase())
+    .map((one) => one.trim())
     .filter((one) => one !== '')
-  const wrong = hashes.find((one) => !/^0x[0-9a-f]{64}$/.test(one))
+    .map((one) => (/^0x/i.test(one) ? one.toLowerCase() : one))
+  const wrong = hashes.find((one) => !/^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/.test(one))
   if (wrong === undefined) return hashes
-  throw new QuorateError('cli/usage', `expected the hash of a transaction, 0x and 64 hex digits, got \`${wrong}\``, {
-    next: 'take it from what `quorate sends reconcile --dry-run` shows; nothing was written',
-  })
+  throw new QuorateError(
+    'cli/usage',
+    `expected the hash of a transaction, 0x and 64 hex digits, or a signature in base58, got \`${wrong}\``,
+    {
+      next: 'take it from what `quorate sends reconcile --dry-run` shows; nothing was written',
+    },
+  )
 }

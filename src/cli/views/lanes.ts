@@ -6,7 +6,7 @@ import { view } from '../screen.ts'
 /** What each nonce was used by. A missing row does not compile. */
 const WORDS: Readonly<Record<SeenNonce['is'], (one: SeenNonce) => string>> = {
   waits: () => 'not in a block yet: look again later',
-  unsettled: () => 'in a block that is not settled yet: look again later',
+  unsettled: () => 'in a block that is not settled yet, or the same as what is still under way here: look again later',
   untold: () => 'the node does not tell by what: serve the chain with a node that keeps old states',
   send: ({ sendId = '', activityId = '' }) => `is send ${sendId} of activity ${activityId}`,
   authorization: () => 'an authorization of the address, which pays nobody (EIP-7702)',
@@ -21,19 +21,34 @@ export const renderLanes = view(
       ({ caip2, address, reason }) =>
         `${printable(address)} on ${caip2} could not be looked at: ${printable(reason)}\n`,
     )
-    if (seen.lanes.length === 0) return `${unread.join('')}No address has used nonces that are not in the records.\n`
-    const lanes = seen.lanes.map(({ caip2, address, nonces, isHeld }) => {
-      const held = isWritten && isHeld ? '; it holds still: not all of it is identified' : ''
-      const rows = nonces.map((one) => `  nonce ${one.nonce}  ${transaction(one)}${WORDS[one.is](one)}\n`)
+    if (seen.lanes.length === 0) return `${unread.join('')}No address has sent what is not in the records.\n`
+    const lanes = seen.lanes.map(({ caip2, address, nonces, isHeld, reason }) => {
+      const why = reason ?? (isWritten ? 'not all of it is identified' : undefined)
+      const held = isHeld && why !== undefined ? `; it holds still: ${printable(why)}` : ''
+      const rows = nonces.map((one) => `  ${nonceOf(one)}${transaction(one)}${WORDS[one.is](one)}\n`)
       return `${printable(address)} on ${caip2}${held}\n${rows.join('')}`
     })
     return `${unread.join('')}${lanes.join('')}${isWritten ? 'Written. Sends that waited for this go on.\n' : ''}`
   },
 )
 
-function transaction({ hash, block, receiver, value = '0', data = '0x' }: SeenNonce): string {
+/** Transactions of Solana have none. */
+const nonceOf = ({ nonce }: SeenNonce) => (nonce === undefined ? '' : `nonce ${nonce}  `)
+
+function transaction(one: SeenNonce): string {
+  const { nonce, hash, block, receiver, value = '0', data = '0x' } = one
   if (hash === undefined) return ''
+  if (nonce === undefined) return `${printable(hash)} in slot ${block}: ${solanaPayment(one)}; `
   const pays = receiver ? `${printDecimal(BigInt(value), 18)} eth to ${printable(receiver)}` : 'creates a contract'
   const call = data === '0x' ? '' : `, calling ${printable(data.slice(0, 10))}`
   return `${printable(hash)} in block ${block}: ${pays}${call}; `
+}
+
+function solanaPayment({ receiver, value = '0', token }: SeenNonce): string {
+  if (receiver === undefined) return 'no plain payment'
+  const amount =
+    token === undefined
+      ? `${printDecimal(BigInt(value), 9)} sol`
+      : `${value} of the smallest unit of ${printable(token)}`
+  return `${amount} to ${printable(receiver)}`
 }

@@ -31,6 +31,7 @@ export type { SolanaBlock, SolanaBlockTransaction } from './solana-block.ts'
 export {
   createSolanaNode,
   otherCluster,
+  type SignatureOf,
   type SignatureStatus,
   type SolanaNode,
   type SolanaRun,

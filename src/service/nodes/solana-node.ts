@@ -29,6 +29,11 @@ export interface SignatureStatus {
   readonly confirmationStatus: Commitment
 }
 
+/** A transaction that names an address, as the list of them has it. */
+export interface SignatureOf extends SignatureStatus {
+  readonly signature: string
+}
+
 interface InContext<Value> {
   readonly context: { readonly slot: number }
   readonly value: Value
@@ -38,6 +43,10 @@ interface InContext<Value> {
 const NO_BLOCK: ReadonlySet<number> = new Set([-32_007, -32_009])
 /** Its code for a block that it does not have yet. */
 const NOT_YET = -32_004
+
+/** As many transactions of an address as are listed in one answer, and as many answers as are asked for. */
+const LISTED_AT_ONCE = 1_000
+const MOST_LISTS = 200
 
 /** How many slots are looked over for the next block: more than are ever skipped in a row. */
 const MOST_SKIPPED = 500
@@ -176,6 +185,34 @@ export function createSolanaNode(node: ChainNode) {
         [address, { commitment: 'finalized', encoding: 'base64' }],
       )
       return { slot: context.slot, data: value === null ? undefined : value.data[0] }
+    },
+    /**
+     * The transactions that name an address in blocks after a slot, newest first, by a node that has reached the slot `at`.
+     * Throws `NodeRefusal` also where there are more than can be listed.
+     */
+    async signaturesOf(
+      address: string,
+      { after, at }: { readonly after: number; readonly at: number },
+    ): Promise<readonly SignatureOf[]> {
+      const found: SignatureOf[] = []
+      for (let lists = 0; lists < MOST_LISTS; lists++) {
+        const before = found.at(-1)?.signature
+        const asked = { ...confirmed, limit: LISTED_AT_ONCE, minContextSlot: at, ...(before && { before }) }
+        const list = await node.request<readonly SignatureOf[]>('getSignaturesForAddress', [address, asked])
+        const late = list.filter(({ slot }) => slot > after)
+        found.push(...late)
+        if (late.length < list.length || list.length < LISTED_AT_ONCE) return found
+      }
+      throw new NodeRefusal({ code: 0, message: `${address} has more than ${found.length} transactions since` })
+    },
+    /** A transaction that is in a block, in base64; undefined where the node does not tell it. */
+    async bytesOf(signature: string): Promise<string | undefined> {
+      const asked = { ...confirmed, encoding: 'base64', maxSupportedTransactionVersion: 0 }
+      const found = await node.request<{ readonly transaction: readonly [string, string] } | null>('getTransaction', [
+        signature,
+        asked,
+      ])
+      return found?.transaction[0]
     },
     /** What a transaction that is in a block has done there; none where the node does not keep it. */
     async transaction(signature: string): Promise<SolanaRun | undefined> {

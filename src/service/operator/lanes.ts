@@ -1,19 +1,23 @@
-/** What became of a nonce that no send of the service's records was signed with. */
+/** What became of a nonce that no send of the service's records was signed with; on Solana, of a transaction that none was signed as. */
 export interface SeenNonce {
-  readonly nonce: number
+  /** None on Solana. */
+  readonly nonce?: number
   /**
-   * `waits`: no block has it yet; `unsettled`: its block may still be taken back; `untold`: the node does not say what used it;
+   * `waits`: no block has it yet; `unsettled`: its block may still be taken back, or a send that asks for the same may still be included; `untold`: the node does not say what used it;
    * `send`: its transaction is the send `sendId`; `authorization`: no transaction of the address has used it (EIP-7702);
    * `foreign`: its transaction is no send of the records; `other`: somebody has said that it is another payment.
    */
   readonly is: 'waits' | 'unsettled' | 'untold' | 'send' | 'authorization' | 'foreign' | 'other'
   readonly hash?: string
+  /** On Solana a slot. */
   readonly block?: number
-  /** Empty for a creation. */
+  /** Empty for a creation; none of a transaction of Solana that is no plain payment. */
   readonly receiver?: string
-  /** Decimal, in wei. */
+  /** Decimal, in the smallest unit: wei, lamports, or that of `token`. */
   readonly value?: string
-  /** Hex with `0x`. */
+  /** The mint, where it pays a token of Solana. */
+  readonly token?: string | undefined
+  /** Hex with `0x`; none on Solana. */
   readonly data?: string
   readonly sendId?: string
   readonly activityId?: string
@@ -25,8 +29,10 @@ export interface SeenLane {
   readonly caip2: string
   readonly address: string
   readonly nonces: readonly SeenNonce[]
-  /** Whether it holds still: some nonce is not identified. */
+  /** Whether it holds still: something is not identified, or `reason`. */
   readonly isHeld: boolean
+  /** Why it is too early to say that nothing is missing; of Solana alone. */
+  readonly reason?: string
 }
 
 export interface SeenLanes {
@@ -38,7 +44,7 @@ export interface SeenLanes {
 
 /** Requests of an operator about the nonces of senders. */
 export type LaneRequest =
-  /** `others`: hashes of transactions that are other payments, although they do what a send asks for. */
+  /** `others`: hashes, or signatures, of transactions that are other payments, although they do what a send asks for. */
   | { readonly kind: 'list-lanes'; readonly others: readonly string[] }
   /** Writes what `list-lanes` shows with the same `others`, as far as it is identified. */
   | { readonly kind: 'reconcile-lanes'; readonly others: readonly string[] }

@@ -2,9 +2,9 @@
  * Lets an operator have the nonces identified that a lane holds still for, from the chain alone. INVARIANT: what is written is
  * settled and agreed upon by every node; a send that a transaction of the chain has paid is told as included, and never signed.
  */
-import { namespaceOf } from '../../chain/index.ts'
+import { type Namespace, namespaceOf } from '../../chain/index.ts'
 import { type Chain, type Chains, isFinal } from '../chains/index.ts'
-import { createEthereumNode, otherChain } from '../nodes/index.ts'
+import { createEthereumNode, createSolanaNode, otherChain } from '../nodes/index.ts'
 import type { LaneDesk, LaneRequest, SeenLane, SeenNonce } from '../operator/index.ts'
 import {
   findSendOfHash,
@@ -21,30 +21,45 @@ import { changeSend, type SendTools } from './family.ts'
 import { isWitnessed } from './included.ts'
 import { findUnknown, type Payment, paysAs } from './lane.ts'
 import { findBlockOfNonce, findNonceUser } from './nonce-user.ts'
+import { lookAtSolanaLane } from './solana-desk.ts'
 
 /** Nonces of one lane that are looked up at once: each takes some twenty questions to its node. */
 const MOST_NONCES = 200
 
 /** A nonce, with what is written of it once it is identified. */
 interface Identified extends SeenNonce {
+  readonly nonce: number
   readonly payment?: Payment
   readonly reverted?: boolean
   /** The send that it is, while that is still to be told as included. */
   readonly adopts?: SendRow
 }
 
-/** Creates the operator's desk for the lanes of Ethereum chains. */
+type LookAtLane = (lane: Lane, request: LaneRequest) => Promise<SeenLane | undefined>
+
+/** By the namespace of a chain's CAIP-2 id. */
+const LOOKS: Readonly<Record<Namespace, (tools: SendTools, chain: Chain) => LookAtLane>> = {
+  eip155(tools, chain) {
+    const ethereum = { ...tools, chain, node: createEthereumNode(chain.node) }
+    return (lane, request) => lookAtLane(ethereum, lane, request)
+  },
+  solana(tools, chain) {
+    const solana = { ...tools, chain, node: createSolanaNode(chain.node) }
+    return (lane, request) => lookAtSolanaLane(solana, lane, request)
+  },
+}
+
+/** Creates the operator's desk for the lanes of all chains. */
 export function createLaneDesk(tools: SendTools, { all }: Chains, wake: () => void): LaneDesk {
-  const chains = all.filter(({ caip2 }) => namespaceOf(caip2) === 'eip155')
   return {
     async look({ kind, others }) {
       const lanes: SeenLane[] = []
       const unread: { caip2: string; address: string; reason: string }[] = []
-      for (const chain of chains) {
-        const ethereum = { ...tools, chain, node: createEthereumNode(chain.node) }
+      for (const chain of all) {
+        const lookAt = LOOKS[namespaceOf(chain.caip2)!](tools, chain)
         for (const lane of await tools.database.read((tx) => listLanes(tx, chain.caip2))) {
           try {
-            const seen = await lookAtLane(ethereum, lane, { kind, others })
+            const seen = await lookAt(lane, { kind, others })
             if (seen !== undefined) lanes.push(seen)
           } catch (error) {
             unread.push({ caip2: chain.caip2, address: lane.sender, reason: String((error as Error).message) })

@@ -6,10 +6,10 @@
 import {
   type ForeignTransactionRow,
   findNextNonce,
-  isRestored,
   type Lane,
   listUnclaimed,
   putNextNonce,
+  readRestoredAt,
 } from '../resources/sends/lanes-store.ts'
 import type { SendRow } from '../resources/sends/store.ts'
 import type { Transaction } from '../store/index.ts'
@@ -34,7 +34,7 @@ export async function findUnknown(
   { chain, lane, next }: Pick<EthereumTools, 'chain'> & { readonly lane: Lane; readonly next: bigint },
 ): Promise<UnknownNonces | undefined> {
   if (chain.unknownNonces === 'follow') return undefined
-  const known = (await findNextNonce(tx, lane)) ?? ((await isRestored(tx)) ? 0 : Number(next))
+  const known = (await findNextNonce(tx, lane)) ?? ((await readRestoredAt(tx)) === undefined ? Number(next) : 0)
   return next > BigInt(known) ? { from: known, end: Number(next) } : undefined
 }
 

@@ -38,6 +38,7 @@ import { failure } from './failure.ts'
 import type { CompletedSend } from './family.ts'
 import { raiseGas } from './gas-usage.ts'
 import { withRelayerKey } from './relayers.ts'
+import { UNCONFIRMED_BLOCKS } from './solana-lane.ts'
 import { readSolanaRequest, type SolanaTerms } from './solana-request.ts'
 import type { SolanaTools } from './solana-tools.ts'
 import { tryOut } from './solana-trial.ts'
@@ -51,9 +52,6 @@ const withMargin = (units: number) => Math.min(MAX_COMPUTE_UNITS, Math.ceil((uni
 const MAX_UNIT_PRICE = 1_000_000n
 /** What is offered at least when a transaction was not included in time. */
 const MIN_RAISED_PRICE = 1_000n
-
-/** Blocks that a node may know, and hashes of which may be used, before most of the stake has voted for them. */
-const UNCONFIRMED_BLOCKS = 32
 
 /** So many of the same content may be sent under one blockhash; one more waits for the next. */
 const MAX_TWINS = 64

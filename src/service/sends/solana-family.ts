@@ -1,10 +1,11 @@
 import { createSolanaNode, NodeRefusal } from '../nodes/index.ts'
 import type { SendAttemptRow, SendRow } from '../resources/sends/store.ts'
-import { type CreateChainFamily, changeSend, type Handover } from './family.ts'
+import { type CreateChainFamily, changeSend, type Handover, noteWait } from './family.ts'
 import { completeSolana, waitFor } from './solana-completion.ts'
 import { isRefusedForGood, refusalFailure } from './solana-failure.ts'
+import { createSolanaHolds } from './solana-lane.ts'
 import type { SolanaTools } from './solana-tools.ts'
-import { createSolanaWatcher } from './solana-watch.ts'
+import { type Complete, createSolanaWatcher } from './solana-watch.ts'
 
 /** Nothing of one waits for another; each of them is offered at every turn. */
 const MAX_IN_FLIGHT = 256
@@ -13,7 +14,14 @@ const MAX_IN_FLIGHT = 256
 export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
   const node = createSolanaNode(chain.node)
   const tools: SolanaTools = { ...sendTools, chain, node }
-  const watcher = createSolanaWatcher(tools)
+  const holdOf = createSolanaHolds(tools)
+  const complete: Complete = async (row, number) => {
+    const reason = await holdOf(row)
+    if (reason === undefined) return completeSolana(tools, row, number)
+    await noteWait(tools, row, reason)
+    return 'waits'
+  }
+  const watcher = createSolanaWatcher(tools, complete)
 
   async function handOver(row: SendRow, { signed_transaction }: SendAttemptRow): Promise<Handover> {
     try {
@@ -24,14 +32,14 @@ export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
       await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(refusalFailure('broadcast', error)) })
       return 'failed'
     }
-    await changeSend(tools, row, { status: 'BROADCASTING' })
+    await changeSend(tools, row, { status: 'BROADCASTING', failure: null })
     return 'broadcasting'
   }
 
   return {
     maxInFlight: MAX_IN_FLIGHT,
     look: (_sender, flying) => watcher.look(flying),
-    complete: (row) => completeSolana(tools, row, 1),
+    complete: (row) => complete(row, 1),
     handOver,
   }
 }

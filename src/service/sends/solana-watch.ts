@@ -5,9 +5,8 @@ import { decodeBase64, encodeBase58 } from '../../encoding/index.ts'
 import { NodeRefusal, NodeUnreachable, type SignatureStatus, type SolanaNode, type SolanaRun } from '../nodes/index.ts'
 import { listAttempts, type SendAttemptRow, type SendRow } from '../resources/sends/store.ts'
 import { failure } from './failure.ts'
-import { changeSend } from './family.ts'
+import { type CompletedSend, changeSend } from './family.ts'
 import { settleGas } from './gas-usage.ts'
-import { completeSolana } from './solana-completion.ts'
 import { explainRun } from './solana-failure.ts'
 import { readSolanaRequest, readSolanaTerms } from './solana-request.ts'
 import type { SolanaTools } from './solana-tools.ts'
@@ -36,8 +35,11 @@ type Finalized = SolanaNode['finalized']
 /** The state of a send that a node has no status of. */
 type Fate = { readonly status: SignatureStatus } | 'never' | 'unknown'
 
+/** Completes and signs a send for the first time (1), or anew. */
+export type Complete = (row: SendRow, number: number) => Promise<CompletedSend | 'waits'>
+
 /** Creates what looks at the sends of a chain. Throws `NodeUnreachable`. */
-export function createSolanaWatcher(tools: SolanaTools) {
+export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
   const { chain, node, clock } = tools
   /** By the signature: when a node said first that it never was, and never can be, in a block. */
   const doubts = new Map<string, { readonly slot: number; readonly at: number }>()
@@ -170,11 +172,12 @@ export function createSolanaWatcher(tools: SolanaTools) {
           : `nonce ${blockhash} of ${nonceAccount} was used for another transaction`
       return changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
     }
-    const completion = await completeSolana(tools, row, attempt.number + 1)
+    const completion = await complete(row, attempt.number + 1)
     if (completion === 'waits') return
     if ('failure' in completion) {
       return changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })
     }
+    if (row.failure !== null) await changeSend(tools, row, { failure: null })
     return offer({ row, attempt: completion.attempt })
   }
 

@@ -16,6 +16,7 @@ import { finalityOfSends } from './migrations/finality-of-sends.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import { keysOfInvitations } from './migrations/keys-of-invitations.ts'
 import { lanesOfSends } from './migrations/lanes-of-sends.ts'
+import { lanesOfSolana } from './migrations/lanes-of-solana.ts'
 import { listsOfActivities } from './migrations/lists-of-activities.ts'
 import { mfaPolicies } from './migrations/mfa-policies.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -190,6 +191,7 @@ export const MIGRATIONS: readonly Migration[] = [
   balanceChanges,
   lanesOfSends,
   solanaAddresses,
+  lanesOfSolana,
 ]
 
 /**

@@ -333,10 +333,25 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       context: { slot: blocks.at(-1)!.slot - node.statusLag },
       value: signatures.map((each) => statusOf(each, searchTransactionHistory)),
     }),
-    getTransaction(signature: string, at: At) {
+    getSignaturesForAddress(of: string, at: At & { readonly limit?: number; readonly before?: string }) {
+      const { commitment, limit = 1_000, before } = at ?? {}
+      const newest = blockOf(commitment).slot
+      const naming = [...landed]
+        .toReversed()
+        .filter(([, { bytes, slot }]) => slot <= newest && messageOf(bytes).accountKeys.some((key) => key === of))
+      const from = before === undefined ? 0 : naming.findIndex(([signature]) => signature === before) + 1
+      return naming.slice(from, from + limit).map(([signature, { slot, err }]) => {
+        const { confirmationStatus } = statusOf(signature, true)!
+        return { signature, slot, err, memo: null, blockTime: timeOf(slot), confirmationStatus }
+      })
+    },
+    getTransaction(signature: string, at: At & { readonly encoding?: string }) {
       const found = landed.get(signature)
       if (found === undefined || blockOf(at?.commitment).slot < found.slot) return null
       const { slot, err, meta } = found
+      if (at?.encoding === 'base64') {
+        return { slot, blockTime: timeOf(slot), transaction: [encodeBase64(found.bytes), 'base64'], meta: { err } }
+      }
       const logMessages = meta.logs()
       const computeUnitsConsumed = Number(meta.computeUnitsConsumed())
       const run = { err, logMessages, computeUnitsConsumed, innerInstructions: innerInstructionsOf(meta) }

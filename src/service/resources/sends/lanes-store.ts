@@ -114,7 +114,7 @@ export async function findSendOfHash(tx: Transaction, { caip2, sender }: Lane, h
     .executeTakeFirst()
 }
 
-/** Whether the store was put back from a snapshot: what addresses have sent since is not in it. */
-export async function isRestored(tx: Transaction): Promise<boolean> {
-  return (await readSetting(tx, SETTING_OF_RESTORE)) !== undefined
+/** When the store was put back from a snapshot, ISO 8601: what addresses have sent since the snapshot is not in it. */
+export async function readRestoredAt(tx: Transaction): Promise<string | undefined> {
+  return readSetting(tx, SETTING_OF_RESTORE)
 }

@@ -1,0 +1,193 @@
+/** On Solana, where no nonce tells what is missing: a service whose records are behind the cluster pays nothing twice. */
+import { join } from 'node:path'
+import { Keypair, PublicKey } from '@solana/web3.js'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { SeenLanes } from '../../src/service/operator/index.ts'
+import { type FaultNode, startFaultNode } from '../faults/fault-node.ts'
+import { startTestService, type TestService } from '../service/harness.ts'
+import { draftOf, transferOf } from '../service/sends/solana-drafts.ts'
+import { MAX_AGE, startSolanaNode, type TestSolanaNode } from '../service/sends/solana-node.ts'
+import { submit, untilTrue } from '../service/sends/solana-stage.ts'
+import { untilEnded } from '../service/sends/status.ts'
+import { makeWallet, SOLANA } from '../service/signing/keys.ts'
+import { quorateShared as quorate, testFolder } from './harness.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const DEVNET = 'solana:devnet'
+/** More than any blockhash that was given out before may still be used in. */
+const LONG_AGO = MAX_AGE + 40
+
+let node: TestSolanaNode
+let front: FaultNode
+const closers: (() => Promise<void>)[] = []
+beforeEach(async () => {
+  node = await startSolanaNode({ blocks: 'on-request' })
+  front = await startFaultNode(node.url)
+})
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+  await front.close()
+  await node.close()
+})
+
+async function serve(dataDir?: string): Promise<TestService> {
+  const chains = { [DEVNET]: { url: front.url, pollMs: 25 } }
+  const service = await startTestService({ ...(dataDir && { dataDir }), chains, operator: true })
+  closers.push(() => service.close())
+  return service
+}
+
+async function fundedKey(service: TestService): Promise<PublicKey> {
+  const from = new PublicKey((await makeWallet(service.root, SOLANA)).accounts[0]!.address)
+  node.fund(from.toBase58(), 10)
+  return from
+}
+
+interface Payment {
+  readonly service: TestService
+  readonly from: PublicKey
+  readonly to: PublicKey
+}
+
+const paymentOf = ({ from, to }: Payment, amount: number) => draftOf([transferOf(from, to, amount)], { payer: from })
+const pay = (payment: Payment, amount: number) => submit(payment, paymentOf(payment, amount))
+const bodyOf = ({ service, from, to }: Payment, amount: number) =>
+  service.body('ACTIVITY_TYPE_SOL_SEND_TRANSACTION', {
+    unsignedTransaction: paymentOf({ service, from, to }, amount).toString('hex'),
+    ...{ signWith: from.toBase58(), caip2: DEVNET },
+  })
+
+const stateOf = ({ root }: TestService, sendTransactionStatusId: string) =>
+  root.query('get_send_transaction_status', { sendTransactionStatusId })
+
+async function included(service: TestService, id: string) {
+  await untilTrue(() => node.waiting.size > 0)
+  node.produce(4)
+  return untilEnded(service.root, id)
+}
+
+async function untilWaits(service: TestService, id: string): Promise<string> {
+  await vi.waitUntil(async () => (await stateOf(service, id)).txError !== undefined, { timeout: 10_000, interval: 20 })
+  return (await stateOf(service, id)).txError!
+}
+
+/** What a service had at the moment of a snapshot, served from another folder; the first one has ended. */
+async function restored(service: TestService, afterSnapshot: () => Promise<void>): Promise<TestService> {
+  const file = join(testFolder(), 'before.snapshot')
+  expect((await quorate(['snapshot', 'save', file, '--folder', service.dataDir])).exit).toBe(0)
+  await afterSnapshot()
+  await service.close()
+  const folder = join(testFolder(), 'service')
+  expect((await quorate(['snapshot', 'restore', file, '--folder', folder])).exit).toBe(0)
+  return serve(folder)
+}
+
+async function reconcile(service: TestService, ...more: readonly string[]) {
+  const { exit, stdout } = await quorate(['sends', 'reconcile', '--json', '--folder', service.dataDir, ...more])
+  return { exit, ...(JSON.parse(stdout) as SeenLanes & { readonly isWritten: boolean }) }
+}
+
+test('sends reconcile: what was paid on Solana after a snapshot is not paid again, and is told as included once it is identified', async () => {
+  const before = await serve()
+  const payment = { from: await fundedKey(before), to: Keypair.generate().publicKey }
+  await included(before, await pay({ ...payment, service: before }, 1_000_000))
+  // Accepted and not signed, as while a node does not answer.
+  front.fault = ({ method }) => (method === 'getLatestBlockhash' ? 'dropped' : undefined)
+  const id = await pay({ ...payment, service: before }, 2_000_000)
+  const lost = bodyOf({ ...payment, service: before }, 3_000_000)
+  const after = await restored(before, async () => {
+    front.fault = () => undefined
+    await included(before, id)
+    const { solSendTransactionResult } = (await before.root.send(lost)).result
+    await included(before, solSendTransactionResult!.sendTransactionStatusId)
+  })
+  const landed = [...node.landed.keys()]
+  expect(landed).toHaveLength(3)
+  expect(await untilWaits(after, id)).toContain(`transaction ${landed[1]} and 1 more of ${payment.from.toBase58()}`)
+
+  const early = await reconcile(after, '--yes')
+  expect([early.exit, early.lanes[0]!.isHeld, early.lanes[0]!.nonces.map(({ is, hash }) => [is, hash])]).toEqual([
+    3,
+    true,
+    [
+      ['send', landed[1]],
+      ['foreign', landed[2]],
+    ],
+  ])
+  expect(await stateOf(after, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature: landed[1] } })
+
+  // The client of the one that the store has lost sends its bytes again.
+  const again = (await after.root.send(lost)).result.solSendTransactionResult!.sendTransactionStatusId
+  expect(await untilWaits(after, again)).toContain('may be included up to block')
+  node.produce(LONG_AGO)
+  await vi.waitUntil(async () => (await stateOf(after, again)).txError?.includes('once more'), { timeout: 10_000 })
+  node.produce()
+  await vi.waitUntil(async () => (await stateOf(after, again)).txError?.includes(landed[2]!), { timeout: 10_000 })
+  const look = await quorate(['sends', 'reconcile', '--dry-run', '--folder', after.dataDir])
+  expect([look.exit, look.stdout]).toEqual([
+    3,
+    expect.stringContaining(`0.003 sol to ${payment.to.toBase58()}; is send ${again} of activity `),
+  ])
+  const claimed = await reconcile(after, '--yes')
+  expect([claimed.exit, claimed.lanes[0]!.nonces.map(({ is }) => is)]).toEqual([0, ['send']])
+  expect(await stateOf(after, again)).toEqual({ txStatus: 'INCLUDED', solana: { signature: landed[2] } })
+
+  const last = await pay({ ...payment, service: after }, 4_000_000)
+  expect((await included(after, last)).txStatus).toBe('INCLUDED')
+  expect(node.balance(payment.to.toBase58())).toBe(10_000_000n)
+  const nothing = await quorate(['sends', 'reconcile', '--folder', after.dataDir])
+  expect([nothing.exit, nothing.stdout]).toEqual([0, 'No address has sent what is not in the records.\n'])
+})
+
+test('sends reconcile: on Solana nothing is signed while what was signed before a restore may still be included', async () => {
+  const before = await serve()
+  const payment = { from: await fundedKey(before), to: Keypair.generate().publicKey }
+  await included(before, await pay({ ...payment, service: before }, 1_000_000))
+  front.fault = ({ method }) => (method === 'getLatestBlockhash' ? 'dropped' : undefined)
+  const id = await pay({ ...payment, service: before }, 2_000_000)
+  const after = await restored(before, async () => {
+    front.fault = () => undefined
+    await untilTrue(() => node.waiting.size > 0)
+  })
+  expect(node.landed.size).toBe(1)
+  expect(await untilWaits(after, id)).toContain('may be included up to block')
+  await manyTurns()
+  expect(node.offered.size).toBe(2)
+  node.produce(3)
+  await vi.waitUntil(async () => (await stateOf(after, id)).txError?.includes('reconcile'), { timeout: 10_000 })
+  expect((await reconcile(after, '--yes')).lanes[0]!.nonces[0]).toMatchObject({ is: 'send', sendId: id })
+  expect((await untilEnded(after.root, id)).txStatus).toBe('INCLUDED')
+  node.produce(LONG_AGO)
+  await manyTurns()
+  expect([node.offered.size, node.balance(payment.to.toBase58())]).toEqual([2, 3_000_000n])
+})
+
+test('sends reconcile: a payment that was dated anew after a snapshot is that send, and --other says that it is another', async () => {
+  const before = await serve()
+  const payment = { from: await fundedKey(before), to: Keypair.generate().publicKey }
+  node.drops = true
+  const id = await pay({ ...payment, service: before }, 1_000_000)
+  await untilTrue(() => node.waiting.size > 0)
+  const after = await restored(before, async () => {
+    node.produce(MAX_AGE + 5)
+    node.produce()
+    await untilTrue(() => node.offered.size === 2)
+    node.drops = false
+    await included(before, id)
+  })
+  const [signature] = node.landed.keys()
+  expect(await untilWaits(after, id)).toContain(`transaction ${signature} of`)
+  const [found] = (await reconcile(after, '--dry-run')).lanes[0]!.nonces
+  expect(found).toMatchObject({ is: 'send', sendId: id, hash: signature, value: '1000000' })
+  expect((await reconcile(after, '--dry-run', '--other', signature!)).lanes[0]!.nonces[0]!.is).toBe('other')
+  await reconcile(after, '--yes', '--other', signature!)
+  node.produce(LONG_AGO)
+  await manyTurns()
+  node.produce()
+  expect((await included(after, id)).txStatus).toBe('INCLUDED')
+  expect([node.landed.size, node.balance(payment.to.toBase58())]).toEqual([2, 2_000_000n])
+})
+
+/** Long enough for the service to look several times. */
+const manyTurns = () => new Promise((resolve) => setTimeout(resolve, 300))
