@@ -1,9 +1,9 @@
 import { readActivities, STATUSES } from '../../activities/index.ts'
 import { type PowerLine, type PowerName, powersOf, waysOf } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
-import { textsIn } from '../live/index.ts'
+import { idsMadeBy, textsIn } from '../live/index.ts'
 import { fromTimestamp, type Wire } from '../protocol/index.ts'
-import { type Actual, type Address, parseAddress } from '../resources/index.ts'
+import type { Actual, Address } from '../resources/index.ts'
 import type { isVotedBy } from './contain.ts'
 
 /** A key, or a user with all keys. */
@@ -89,11 +89,12 @@ export async function traceKey(
     const at = new Date(ms).toISOString()
     acts.push({ id, type, status, fingerprint, at, requestedBy: votes[0]?.user.userName ?? '', part })
     if (status !== 'ACTIVITY_STATUS_COMPLETED' || part === 'about' || part === 'rejected') continue
-    const made = textsIn(activity.result)
-    for (const text of new Set([...made, ...textsIn(activity.intent)])) {
+    if (!CHANGES.test(type)) continue
+    const made = new Set(MAKES.test(type) ? idsMadeBy(activity) : [])
+    for (const text of textsIn([activity.intent, activity.result])) {
       const address = addresses.get(text)
-      if (address === undefined || !CHANGES.test(type)) continue
-      const did = made.has(text) && makes(type, address) ? 'made' : 'changed'
+      if (address === undefined) continue
+      const did = made.has(text) ? 'made' : 'changed'
       // The newest activity of a thing is the one that it is as it is by.
       const newest = left.get(address)
       if (!newest) left.set(address, { address, did, activityId: id, at })
@@ -111,11 +112,7 @@ export async function traceKey(
 
 const CHANGES = /^ACTIVITY_TYPE_(CREATE|UPDATE|IMPORT|SET|ENABLE|DISABLE|RECOVER)_/
 
-/** Whether an activity makes things of this kind: the result of an update names what it was of, and that of a new tag its members. */
-function makes(type: string, address: Address): boolean {
-  const isOfTag = /_TAGS?(_V\d+)?$/.test(type)
-  return /^ACTIVITY_TYPE_(CREATE|IMPORT)_/.test(type) && isOfTag === /tag$/i.test(parseAddress(address)!.kind)
-}
+const MAKES = /^ACTIVITY_TYPE_(CREATE|IMPORT)_/
 
 /** What leaves the organization: signatures, payments, keys. */
 const LEAVES = /_(SIGN|SEND|EXPORT|EXECUTE_SWAP|CLAIM|EARN_DEPOSIT|EARN_WITHDRAW|SPARK_PREPARE_TRANSFER)(_|$)/

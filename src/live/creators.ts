@@ -127,13 +127,25 @@ function readCreated(activity: WireRecord): readonly [string, Creator][] {
     userId: takeText(first, 'userId', 'vote'),
     userName: takeText(takeRecord(first['user'], '`user` of a vote'), 'userName', 'user'),
   }
+  return readMade(activity).map((id) => [id, creator])
+}
+
+/**
+ * Reads the ids that a completed activity has made: none for one that creates nothing. A name in the result that somebody chose is no
+ * id, whatever it says. Throws `LiveError` for a result that is not of its type.
+ */
+export function idsMadeBy(activity: object): readonly string[] {
+  return readAnswer('list_activities', () => readMade({ ...activity }))
+}
+
+function readMade(activity: WireRecord): readonly string[] {
   const row = rowOf(takeText(activity, 'type', 'activity'))
   if (!row) return []
   const result = takeRecord(activity['result'], '`result` of an activity')
   const made = Object.entries(result).find(([key]) => /Result(V\d+)?$/.test(key))?.[1]
   const results = takeRecord(made, 'the result of an activity')
   const parts = row.of === undefined ? [results] : recordsOf(results, row.of)
-  return parts.flatMap((part) => idsIn(part, row.ids)).map((id) => [id, creator])
+  return parts.flatMap((part) => idsIn(part, row.ids))
 }
 
 function rowOf(type: string): (typeof CREATING)[number] | undefined {

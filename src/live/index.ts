@@ -4,7 +4,7 @@
  */
 export { type Author, authorsOf, type CastVote, CHANGING_TYPES, type Changed, textsIn } from './authors.ts'
 export { codes, type LiveCode } from './codes.ts'
-export { type Creator, creatorsOf } from './creators.ts'
+export { type Creator, creatorsOf, idsMadeBy } from './creators.ts'
 export { LiveError } from './error.ts'
 export type { ReadScope } from './later-lists.ts'
 export { PAGE_LIMIT, readPages } from './pages.ts'
