@@ -4,6 +4,7 @@ import { castVote } from '../operations/index.ts'
 import { makeBody } from '../plan/index.ts'
 import { type ActivityType, activities, isWaiting, type Json, type Wire } from '../protocol/index.ts'
 import type { LocatedKey, LocatedUser, OtherCredential } from './locate.ts'
+import { credentialsMadeBy, isAmong, wayInForOthersTypes, wayInTypes } from './made.ts'
 import { madeForOthers } from './made-for-others.ts'
 
 /** One protective step, and what came of it. */
@@ -32,16 +33,6 @@ export interface ContainDoor {
 }
 
 const OPEN = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
-
-/** Activities that give a user another way in, by what the name of the type begins with. */
-const WAYS_IN =
-  /^ACTIVITY_TYPE_(CREATE_API_KEYS|CREATE_AUTHENTICATORS|CREATE_OAUTH_PROVIDERS|STAMP_LOGIN|CREATE_READ_WRITE_SESSION|CREATE_READ_ONLY_SESSION|OTP_LOGIN|OAUTH_LOGIN|RECOVER_USER)/
-const wayInTypes = (Object.keys(activities) as ActivityType[]).filter((type) => WAYS_IN.test(type))
-/** The same, with the making of whole users. */
-const wayInForOthersTypes = [
-  ...wayInTypes,
-  ...(Object.keys(activities) as ActivityType[]).filter((type) => /^ACTIVITY_TYPE_CREATE_(API_ONLY_)?USERS/.test(type)),
-]
 
 /**
  * Cuts a key off, in this order: the key is deleted; the credentials that it made are deleted; what it asked for or approved and
@@ -193,22 +184,21 @@ export async function madeBy({ key, others }: LocatedKey, client: QueryClient): 
   const seen: Wire.Activity[] = []
   for await (const one of readActivities(client, { types: wayInTypes, statuses: ['ACTIVITY_STATUS_COMPLETED'] }))
     seen.push(one)
-  const made = new Map<string, OtherCredential>()
+  const made = new Set<OtherCredential>()
   const keys = new Set([key.publicKey.toLowerCase()])
-  // A key that the key made may have made another one.
-  for (let size = -1; size !== made.size; ) {
-    size = made.size
+  // A key that the key made may have made another one, and live no more.
+  for (let size = -1; size !== keys.size; ) {
+    size = keys.size
     for (const activity of seen.filter((one) => [...keys].some((each) => isVotedBy(one, each)))) {
-      const text = JSON.stringify([activity.intent, activity.result]).toLowerCase()
-      for (const one of others) {
-        const isNamed = text.includes(one.id) || (one.publicKey !== undefined && text.includes(one.publicKey))
-        if (!isNamed) continue
-        made.set(one.id, one)
+      const these = credentialsMadeBy(activity)
+      for (const publicKey of these.publicKeys) keys.add(publicKey)
+      for (const one of others.filter((each) => isAmong(these, each))) {
+        made.add(one)
         if (one.publicKey) keys.add(one.publicKey)
       }
     }
   }
-  return [...made.values()]
+  return others.filter((one) => made.has(one))
 }
 
 /** Whether a policy of an earlier run denies just this already. */

@@ -3,6 +3,7 @@ import { readActivities } from '../../activities/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type ActivityType, fromTimestamp, type Wire } from '../protocol/index.ts'
 import { credentialsOf, type OtherCredential } from './locate.ts'
+import { credentialsMadeBy, isAmong, type MadeCredentials } from './made.ts'
 
 /** A credential of another user. */
 export interface MadeForOther {
@@ -30,21 +31,20 @@ export async function madeForOthers(
     readonly since: number
   },
 ): Promise<readonly MadeForOther[]> {
-  const texts: string[] = []
+  const made: MadeCredentials[] = []
   for await (const one of readActivities(client, { types, statuses: ['ACTIVITY_STATUS_COMPLETED'] })) {
     // Newest first. What was asked for before then may have been carried out since, so it is looked at by its end.
-    if (fromTimestamp(one.updatedAt) >= since && isSuspects(one))
-      texts.push(JSON.stringify([one.intent, one.result]).toLowerCase())
+    if (fromTimestamp(one.updatedAt) >= since && isSuspects(one)) made.push(credentialsMadeBy(one))
   }
-  if (texts.length === 0) return []
+  if (made.length === 0) return []
   const { users } = await client.query('list_users', {})
-  const isMade = ({ id, publicKey }: OtherCredential) =>
-    texts.some((text) => text.includes(id) || (publicKey !== undefined && text.includes(publicKey.toLowerCase())))
   return users
     .filter((user) => user.userId !== userId)
     .flatMap((user) =>
       credentialsOf(user)
-        .filter((credential) => Date.parse(credential.createdAt) >= since && isMade(credential))
+        .filter(
+          (credential) => Date.parse(credential.createdAt) >= since && made.some((one) => isAmong(one, credential)),
+        )
         .map((credential) => ({ user: { id: user.userId, name: user.userName }, credential })),
     )
 }

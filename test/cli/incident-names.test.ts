@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair, uncompressP256 } from '../../src/crypto/index.ts'
-import { complete } from '../service/handlers/steps.ts'
+import { complete, newKey } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { environmentOf, quorateShared as quorate, testFolder } from './harness.ts'
 
@@ -51,4 +51,61 @@ test('incident --revert: only what a result names as made is deleted, whatever n
   expect(JSON.parse(looked.stdout).revert.deletes).toEqual(['policy.backdoor'])
   const { changes } = JSON.parse(readFileSync(join(folder, 'revert.json'), 'utf8'))
   expect(changes.map(({ address }: { address: string }) => address)).toEqual(['policy.backdoor'])
+})
+
+test('incident --contain: a name that is the id of a credential does not have that credential deleted', async () => {
+  const { service, place, mallory, client } = await open()
+  const bob = await createTestUser(service, 'bob')
+  const keyOf = async (userId: string) =>
+    (await service.root.query('get_api_keys', { userId })).apiKeys.map(({ apiKeyName, apiKeyId }) => [
+      apiKeyName,
+      apiKeyId,
+    ])
+  await complete(service.root, 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', {
+    userId: mallory,
+    apiKeys: [newKey({ apiKeyName: 'honest' })],
+  })
+  const honest = new Map((await keyOf(mallory)) as [string, string][]).get('honest')!
+  const [[, bobs]] = (await keyOf(bob.userId)) as [[string, string]]
+  for (const [userId, apiKeyName] of [
+    [mallory, honest],
+    [service.rootUserId, bobs],
+  ] as const)
+    await complete(client, 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', { userId, apiKeys: [newKey({ apiKeyName })] })
+  const cut = await quorate(
+    ['incident', 'key', client.publicKey, '--contain', '--made-for-others', '--since', '1h', '--yes', '--json'],
+    place,
+  )
+  expect(cut.exit, cut.stderr + cut.stdout).toBe(0)
+  const namesOf = async (userId: string) => (await keyOf(userId)).map(([name]) => name)
+  expect(await namesOf(mallory)).toEqual(['honest'])
+  expect(await namesOf(bob.userId)).toEqual(['bob-key'])
+  expect(await namesOf(service.rootUserId)).not.toContain(bobs)
+})
+
+test('incident --contain: what a key made by way of a key that lives no more, or by a login by e-mail, is deleted too', async () => {
+  const { service, place, mallory, client } = await open()
+  await complete(service.root, 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', {
+    userId: mallory,
+    apiKeys: [newKey({ apiKeyName: 'honest' })],
+  })
+  const [middle, last] = [generateP256KeyPair(), generateP256KeyPair()]
+  const make = (apiKeyName: string, { publicKey }: { readonly publicKey: string }) => ({
+    userId: mallory,
+    apiKeys: [newKey({ apiKeyName, publicKey })],
+  })
+  const { apiKeyIds } = await complete(client, 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', make('middle', middle))
+  await complete(service.client(middle.privateKey), 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', make('last', last))
+  await complete(service.client(last.privateKey), 'ACTIVITY_TYPE_DELETE_API_KEYS', { userId: mallory, apiKeyIds })
+  await complete(client, 'ACTIVITY_TYPE_UPDATE_USER', { userId: mallory, userEmail: 'mallory@evil.example' })
+  await complete(service.root, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', { name: 'FEATURE_NAME_EMAIL_AUTH' })
+  await complete(client, 'ACTIVITY_TYPE_EMAIL_AUTH', {
+    email: 'mallory@evil.example',
+    targetPublicKey: uncompressP256(generateP256KeyPair().publicKey),
+    apiKeyName: 'by mail',
+  })
+  const cut = await quorate(['incident', 'key', client.publicKey, '--contain', '--yes', '--json'], place)
+  expect(cut.exit, cut.stderr + cut.stdout).toBe(0)
+  const { apiKeys } = await service.root.query('get_api_keys', { userId: mallory })
+  expect(apiKeys.map(({ apiKeyName }) => apiKeyName)).toEqual(['honest'])
 })
