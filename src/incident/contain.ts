@@ -106,8 +106,11 @@ export function createCutter(door: ContainDoor) {
       what: string,
       policy: { readonly policyName: string; readonly consensus: string; readonly notes: string },
     ) {
-      if (await isDenied(policy.consensus, door.client)) return note({ what, outcome: 'done' })
-      return cut(what, 'ACTIVITY_TYPE_CREATE_POLICY_V3', { ...policy, effect: 'EFFECT_DENY', condition: 'true' })
+      const { policies } = await door.client.query('list_policies', {}).catch(() => ({ policies: [] }))
+      if (policies.some((one) => isJust(one, policy.consensus))) return note({ what, outcome: 'done' })
+      const policyName = freeName(policy.policyName, policies)
+      const denial = { ...policy, policyName, effect: 'EFFECT_DENY', condition: 'true' }
+      return cut(what, 'ACTIVITY_TYPE_CREATE_POLICY_V3', denial)
     },
     /** Deletes what the suspect has made for other users, where it is known since when. */
     async cutOthers(isSuspects: (activity: Wire.Activity) => boolean, userId: string): Promise<void> {
@@ -201,10 +204,18 @@ export async function madeBy({ key, others }: LocatedKey, client: QueryClient): 
   return others.filter((one) => made.has(one))
 }
 
-/** Whether a policy of an earlier run denies just this already. */
-async function isDenied(consensus: string, client: QueryClient): Promise<boolean> {
-  const { policies } = await client.query('list_policies', {}).catch(() => ({ policies: [] }))
-  return policies.some((one) => one.effect === 'EFFECT_DENY' && one.consensus === consensus)
+/** Whether a policy of an earlier run denies just this already, at all times: the suspect may have made one that does not. */
+function isJust({ effect, consensus, condition, time }: Wire.Policy, wanted: string): boolean {
+  return effect === 'EFFECT_DENY' && consensus === wanted && condition === 'true' && !time
+}
+
+/** A name that no policy has: the suspect can foresee the first, and take it. */
+function freeName(name: string, policies: readonly Wire.Policy[]): string {
+  const taken = new Set(policies.map(({ policyName }) => policyName))
+  for (let nth = 1; ; nth++) {
+    const wanted = nth === 1 ? name : `${name} ${nth}`
+    if (!taken.has(wanted)) return wanted
+  }
 }
 
 export function isVotedBy({ votes }: Pick<Wire.Activity, 'votes'>, publicKey: string): boolean {

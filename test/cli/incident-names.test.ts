@@ -109,3 +109,20 @@ test('incident --contain: what a key made by way of a key that lives no more, or
   const { apiKeys } = await service.root.query('get_api_keys', { userId: mallory })
   expect(apiKeys.map(({ apiKeyName }) => apiKeyName)).toEqual(['honest'])
 })
+
+test('incident --contain: a policy that denies nothing is not taken for the denial, and a taken name holds nothing up', async () => {
+  const { service, place, mallory, client } = await open()
+  const denial = { policyName: `incident user ${mallory}`, consensus: `approvers.any(user, user.id == '${mallory}')` }
+  const idle = { ...denial, effect: 'EFFECT_DENY', condition: 'false', notes: '' }
+  const { policyId } = await complete(client, 'ACTIVITY_TYPE_CREATE_POLICY_V3', idle)
+  const contain = ['incident', 'user', 'mallory', '--contain', '--yes', '--json']
+  const cut = await quorate(contain, place)
+  expect(cut.exit, cut.stderr + cut.stdout).toBe(0)
+  const made = async () =>
+    (await service.root.query('list_policies', {})).policies.filter((one) => one.policyId !== policyId)
+  expect(await made()).toEqual([
+    expect.objectContaining({ effect: 'EFFECT_DENY', consensus: denial.consensus, condition: 'true' }),
+  ])
+  await quorate(contain, place)
+  expect(await made()).toHaveLength(1)
+})
