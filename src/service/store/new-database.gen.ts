@@ -1,7 +1,7 @@
 // Generated from src/service/store/migrations by src/service/store/generate.ts. Do not edit.
 
 /** How many migrations, from the first, are in the schema below. */
-export const STEPS_OF_NEW = 40
+export const STEPS_OF_NEW = 41
 
 export const SCHEMA_OF_NEW: readonly string[] = [
   `CREATE TABLE organizations (
@@ -399,4 +399,11 @@ export const SCHEMA_OF_NEW: readonly string[] = [
       primary key (caip2, sender, nonce)
     ) strict, without rowid`,
   `CREATE INDEX wallet_accounts_solana on wallet_accounts (address) where address_format = 'ADDRESS_FORMAT_SOLANA'`,
+  `CREATE TABLE solana_lanes (
+      caip2 text not null, sender text not null, restored_at text not null, primary key (caip2, sender)
+    ) strict, without rowid`,
+  `CREATE TABLE foreign_solana_transactions (
+      caip2 text not null, sender text not null, signature text not null, slot integer not null, bytes text not null,
+      send_id text, is_other integer not null, primary key (caip2, sender, signature)
+    ) strict, without rowid`,
 ]
