@@ -49,7 +49,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   definitions: ['resources', 'policy', 'chain', 'protocol', 'diagnostics', 'look-alikes', 'encoding', 'crypto'],
   client: ['protocol', 'stamp', 'crypto', 'encoding', 'telemetry', 'diagnostics', 'local'],
   live: ['resources', 'client', 'protocol', 'diagnostics'],
-  plan: ['resources', 'protocol', 'diagnostics', 'look-alikes', 'encoding', 'crypto'],
+  plan: ['resources', 'policy', 'protocol', 'diagnostics', 'look-alikes', 'encoding', 'crypto'],
   analysis: ['plan', 'policy', 'authority', 'resources', 'protocol'],
   import: ['plan', 'definitions', 'resources', 'diagnostics'],
   scenarios: ['definitions', 'resources', 'policy', 'authority', 'chain', 'protocol', 'diagnostics', 'encoding'],

@@ -1,6 +1,6 @@
 import { printable, printableDeep } from '../diagnostics/index.ts'
 import type { Address } from '../resources/index.ts'
-import { amountNote } from './amounts.ts'
+import { amountNotes } from './amounts.ts'
 import type { Change, Forecast, Guard, Plan } from './document.ts'
 import { allPlans, hasChanges, isStandIn } from './inside.ts'
 import { likesOf, lookAlikeText } from './look-alikes.ts'
@@ -181,17 +181,23 @@ function renderField(
   const below = ' '.repeat(label.length)
   const room = WIDTH - label.length - 2
   const lines = (value: typeof before) => wrapText(typeof value === 'string' ? oneText(value) : valueText(value), room)
+  const noteOf = (value: typeof before) => amountNotes(typeof value === 'string' ? value : '')
+  const [noteBefore, noteAfter] = [noteOf(before), noteOf(after)]
   if (action === 'create')
-    return lines(after).map((line, index) => (index === 0 ? label : below) + line + paint('dim', amountNote(line)))
+    return lines(after).map((line, index) => (index === 0 ? label : below) + line + paint('dim', noteAfter(line)))
   const [old, now] = [valueText(before), valueText(after)]
+  const [oldNote, nowNote] = [noteBefore(old), noteAfter(now)]
   const why = cause === undefined ? '' : `  ${fieldCauseText(cause)}`
-  if (old.length + now.length + why.length + 3 <= room)
-    return [`${label}${paint('removed', old)} → ${paint('added', now)}${paint('dim', why)}`]
+  if (old.length + oldNote.length + now.length + nowNote.length + why.length + 3 <= room)
+    return [
+      `${label}${paint('removed', old)}${paint('dim', oldNote)} → ${paint('added', now)}${paint('dim', nowNote + why)}`,
+    ]
   const colours = { '+': 'added', '-': 'removed', ' ': 'dim' } as const
   const both = saysNothing(before) || saysNothing(after) ? [[old], [now]] : [lines(before), lines(after)]
   const [had, has] = both.map((texts) => texts.flatMap((text) => wrapText(text, room)))
   const compared = diffLines(had!, has!).map(
-    ({ sign, text }) => paint(colours[sign], `${sign} ${text}`) + paint('dim', amountNote(text)),
+    ({ sign, text }) =>
+      paint(colours[sign], `${sign} ${text}`) + paint('dim', (sign === '-' ? noteBefore : noteAfter)(text)),
   )
   const rows = cause === undefined ? compared : [paint('dim', fieldCauseText(cause)), ...compared]
   return rows.map((text, index) => (index === 0 ? label : below) + text)

@@ -19,6 +19,8 @@ export interface Reads {
   readonly chains: ReadonlyMap<string, Use>
   /** Of each chain, the texts of each comparison: a list on the right of `in` as a whole, any other text by itself. */
   readonly comparisons: ReadonlyMap<string, readonly ReadonlySet<string>[]>
+  /** The whole numbers that each chain is compared with, as they are written. */
+  readonly numbers: ReadonlyMap<string, ReadonlySet<bigint>>
   /** The largest number that a count is compared with; infinite where a count is used in any other way. */
   readonly largestCount: number
   /** Every text that is written in it. */
@@ -50,6 +52,7 @@ class Reader implements Reads {
   readonly roots = new Set<string>()
   readonly chains = new Map<string, Set<string> | 'otherwise'>()
   readonly comparisons = new Map<string, ReadonlySet<string>[]>()
+  readonly numbers = new Map<string, Set<bigint>>()
   readonly literals = new Set<string>()
   ordered = false
   largestCount = 0
@@ -62,6 +65,8 @@ class Reader implements Reads {
     if (node.kind === 'compare') {
       this.#compareCounts(node.left, node.right)
       this.#compareCounts(node.right, node.left)
+      this.#compareNumbers(node.left, node.right, scope)
+      this.#compareNumbers(node.right, node.left, scope)
       this.#compare(node.left, node.right, node.operator, scope)
     } else if (node.kind === 'method' && node.name.text === 'contains' && node.args.length === 1)
       this.#compare(node.args[0]!, node.target, 'in', scope)
@@ -97,6 +102,13 @@ class Reader implements Reads {
     if (!countedBy(count) || numbers.includes(false)) return
     this.#compared.add(count)
     this.largestCount = Math.max(this.largestCount, ...(numbers as readonly number[]))
+  }
+
+  #compareNumbers(node: Expression, other: Expression, scope: Binding | undefined): void {
+    const { chain } = isChain(node) ? this.#meaningOf(node, scope) : {}
+    if (chain === undefined) return
+    for (const one of other.kind === 'list' ? other.items : [other])
+      if (one.kind === 'int') this.numbers.set(chain, (this.numbers.get(chain) ?? new Set()).add(one.value))
   }
 
   #walk(node: Quantifier, scope: Binding | undefined): void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { amountNote, etherText } from '../../src/plan/amounts.ts'
+import { amountNote, amountNotes, etherText } from '../../src/plan/amounts.ts'
 import { peopleTexts } from '../../src/plan/gains.ts'
 
 test.each([
@@ -17,6 +17,17 @@ test('amounts: only what is compared with a value in wei is one', () => {
   expect(amountNote('eth.tx.value<=5000000000000000000')).toBe(' (5 ETH)')
   expect(amountNote('eth.tx.value > 1000000000000000000 && eth.tx.value < 2000000000000000000')).toBe(' (1 ETH, 2 ETH)')
   expect(amountNote('eth.tx.gas < 5000000000000000000 || eth.tx.value == 5')).toBe('')
+})
+
+test('amounts: are told by what an expression compares, whichever side it stands on, in ether and in SOL', () => {
+  expect(amountNote('1000000000000000000 >= eth.tx.value && eth.tx.value in [2000000000000000000, 7]')).toBe(
+    ' (1 ETH, 2 ETH)',
+  )
+  expect(amountNote("solana.tx.transfers.all(t, t.amount < 2500000000 && t.to == 'x')")).toBe(' (2.5 SOL)')
+  expect(amountNote('solana.tx.spl_transfers.all(t, t.amount < 2500000000)')).toBe('')
+  expect(amountNote("eth.tx.data == 'eth.tx.value < 1000000000000000000'")).toBe('')
+  const line = amountNotes("wallet.id == '${wallet.ops}' && (eth.tx.value <\n 3000000000000000000)")
+  expect(['(eth.tx.value <', '3000000000000000000)'].map(line)).toEqual(['', ' (3 ETH)'])
 })
 
 test('gains: each person once, by what they could and can; of what is not known, nothing', () => {
