@@ -194,8 +194,9 @@ export const cliCodes = {
     solve: 'stop it with `quorate down`, then run the command again',
   },
   'cli/no-activity': {
-    summary: 'no waiting activity has this id, fingerprint or code',
-    solve: 'list them with `quorate activities`',
+    summary: 'no activity that waits or has ended lately has this id, fingerprint or code',
+    solve:
+      'list what waits with `quorate activities --waiting`; check the organization and the base URL that the message names',
   },
   'cli/unwritable': {
     summary: 'a file cannot be written',

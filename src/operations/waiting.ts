@@ -1,4 +1,4 @@
-import type { QueryClient, SubmitClient } from '../client/index.ts'
+import { ClientError, type QueryClient, type SubmitClient } from '../client/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { makeBody, shortCode } from '../plan/index.ts'
 import { type ActivityType, activities, fromTimestamp, type Wire } from '../protocol/index.ts'
@@ -61,7 +61,7 @@ const MOST_ENDED = 2_000
 /** Finds the activity that a person named by id, by fingerprint, or by the short code of a waiting one or of one that has ended lately. */
 export async function findActivity(client: QueryClient, named: string): Promise<Wire.Activity> {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(named)) {
-    return (await client.query('get_activity', { activityId: named.toLowerCase() })).activity
+    return await byId(client, named.toLowerCase())
   }
   const isNamed = ({ fingerprint }: Wire.Activity) =>
     fingerprint === named || shortCode(fingerprint) === named.toLowerCase()
@@ -71,17 +71,33 @@ export async function findActivity(client: QueryClient, named: string): Promise<
   const matches =
     isCode && waiting.length === 0 ? (await listActivities(client, { limit: MOST_ENDED })).filter(isNamed) : waiting
   if (matches.length === 1) return matches[0]!
-  const next = 'list them with `quorate activities`'
   if (matches.length === 0)
-    throw new QuorateError(
-      'cli/no-activity',
-      `no activity is called \`${named}\` that waits${isCode ? ` or is among the newest ${MOST_ENDED}` : ''}`,
-      { next },
-    )
+    throw noActivity(client, `called \`${named}\` that waits${isCode ? ` or is among the newest ${MOST_ENDED}` : ''}`)
   throw new QuorateError('cli/no-activity', `${matches.length} activities are called \`${named}\``, {
-    next: `${next} and give the id`,
+    facts: { ...placeOf(client), activities: matches.map(({ id, status }) => `${id} ${status}`).join(', ') },
+    next: 'give the id of the one that you mean',
   })
 }
+
+async function byId(client: QueryClient, activityId: string): Promise<Wire.Activity> {
+  try {
+    return (await client.query('get_activity', { activityId })).activity
+  } catch (cause) {
+    if (!(cause instanceof ClientError) || cause.code !== 'client/not-found') throw cause
+    throw noActivity(client, `with the id \`${activityId}\``, cause)
+  }
+}
+
+/** An activity of another organization or service is not found either: what was asked is said. */
+function noActivity(client: QueryClient, named: string, cause?: unknown): QuorateError {
+  return new QuorateError('cli/no-activity', `there is no activity ${named}`, {
+    facts: placeOf(client),
+    next: 'list what waits with `quorate activities --waiting`; for another organization or service, set --organization-id or --base-url',
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
+
+const placeOf = ({ organizationId, baseUrl }: QueryClient) => ({ organization: organizationId, at: baseUrl })
 
 /** What is known of the further factors of those who have voted; asked only where one of them has an MFA policy. */
 export async function readFactors(

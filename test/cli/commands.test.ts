@@ -223,9 +223,13 @@ describe('votes', () => {
     const late = await quorate(['approve', waiting.fingerprint, '--yes', ...key], { env })
     expect(late.stderr).toContain('It has ended')
     expect(late.exit).toBe(0)
-    const unknown = await quorate(['approve', 'ffff-ffff', '--yes', ...key], { env })
-    expect(unknown.stderr).toContain('error cli/no-activity')
-    expect(unknown.exit).toBe(1)
+    for (const named of ['ffff-ffff', `sha256:${'f'.repeat(64)}`, '00000000-0000-4000-8000-000000000000']) {
+      const unknown = await quorate(['approve', named, '--yes', ...key], { env })
+      expect(unknown.stderr).toContain('error cli/no-activity: there is no activity ')
+      for (const told of [named, service.organizationId, service.url, 'quorate activities --waiting', 'base-url'])
+        expect(unknown.stderr).toContain(told)
+      expect(unknown.exit).toBe(1)
+    }
   })
 })
 
