@@ -43,7 +43,8 @@ export function onlyTargets(whole: Whole, { targets, desired, actual }: TargetIn
     ...actual.resources.map(({ address }) => address),
     ...identified.removed.map(({ address }) => address),
   ]
-  for (const target of targets) assertKnown(target, known)
+  const changed = differences.map(({ address }) => address)
+  for (const target of targets) assertKnown(target, { known, changed })
   const isNamed = (address: Address): boolean => {
     const parent = parentOf(address)
     return targets.includes(address) || (parent !== undefined && isNamed(parent))
@@ -93,16 +94,26 @@ export function withoutLeftOut(
   return { ...lock, [organizationId]: sortMembers(rows) }
 }
 
-function assertKnown(target: Address, known: readonly Address[]): void {
+/** So many addresses are named to somebody whose own is not near any. */
+const MOST_NAMED = 5
+
+function assertKnown(
+  target: Address,
+  { known, changed }: { readonly known: readonly Address[]; readonly changed: readonly Address[] },
+): void {
   if (known.includes(target)) return
-  const near = suggest(target, known).map((one) => `\`${one}\``)
+  const quote = (some: readonly Address[]) => some.map((one) => `\`${one}\``)
+  const near = quote(suggest(target, known))
+  const some = quote([...new Set(changed)].sort(compareText).slice(0, MOST_NAMED))
   throw new QuorateError('plan/unknown-target', `\`${target}\` is neither defined, live nor in the lock`, {
     facts: { submitted: 'nothing' },
     next: target.includes('/')
       ? 'name what is in the organization itself; what is inside sub-organizations is planned without --target'
       : near.length > 0
         ? `did you mean ${near.join(' or ')}?`
-        : 'name an address as a plan shows it, such as `policy.treasury-signs`',
+        : some.length > 0
+          ? `name an address as a plan shows it; the plan without --target changes ${some.join(', ')}${changed.length > MOST_NAMED ? ', …' : ''}`
+          : 'leave --target out: without it, too, the plan has no changes',
   })
 }
 

@@ -120,6 +120,15 @@ describe('target', () => {
     expect(plan('policy.lose')).toThrow(
       expect.objectContaining({ code: 'plan/unknown-target', next: 'did you mean `policy.loose`?' }),
     )
+    expect(plan('treasury')).toThrow(
+      expect.objectContaining({ next: 'leave --target out: without it, too, the plan has no changes' }),
+    )
+    const changing = given({ desired: [...but(), declare('tag.new'), declare('tag.other')], targets: ['treasury'] })
+    expect(() => planOf(changing)).toThrow(
+      expect.objectContaining({
+        next: 'name an address as a plan shows it; the plan without --target changes `tag.new`, `tag.other`',
+      }),
+    )
     expect(plan('customer-1/policy.x')).toThrow(
       expect.objectContaining({ next: expect.stringContaining('inside sub-organizations') }),
     )
