@@ -62,7 +62,7 @@ function whyNot(activity: Wire.Activity, state: string, rejectedBy: readonly str
     }
   }
   if (state === 'rejected') {
-    const by = rejectedBy.map((name) => `\`${name}\``).join(', ') || 'a voter'
+    const by = rejectedBy.join(' and ') || 'a voter'
     return { code: 'apply/rejected', message: `rejected by ${by}`, next: applyCodes['apply/rejected'].solve }
   }
   return undefined

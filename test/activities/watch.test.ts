@@ -187,14 +187,14 @@ describe('a repair', () => {
         type: 'T',
         summary: '',
         state: 'rejected',
-        error: { code: 'apply/rejected', message: 'rejected by `bob`' },
+        error: { code: 'apply/rejected', message: 'rejected by bob' },
       },
     ] as const
     await store.putOutcome(world.plan, { planDigest: repair!, state: 'rejected', startedAt: '', batches })
     for (const newest of ['b', 'c']) {
       world.newest = newest
       expect(await look()).toEqual({ outcome: 'held', drift: 1 })
-      expect((await state()).held!.why).toContain('rejected by `bob`')
+      expect((await state()).held!.why).toContain('rejected by bob')
     }
     world.nowMs += MINUTE
     await watch({ tag: 'repair' }, { resumedAt: new Date(world.nowMs).toISOString() })

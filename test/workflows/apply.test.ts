@@ -129,7 +129,7 @@ describe('apply: waiting for people', () => {
     const result = await run.ended('rejected')
     expect(result.state).toBe('rejected')
     expect(states(result)).toEqual(['rejected', 'skipped', 'completed'])
-    expect(result.batches[0]!.error).toMatchObject({ code: 'apply/rejected', message: 'rejected by `bob`' })
+    expect(result.batches[0]!.error).toMatchObject({ code: 'apply/rejected', message: 'rejected by bob' })
     expect(result.batches[1]!.error).toMatchObject({
       code: 'apply/skipped',
       message: 'it needs batch 1, which was rejected',

@@ -245,7 +245,7 @@ describe('send', () => {
     expect(await ended(approved, 'send-approved')).toMatchObject({ state: 'included' })
     expect(await ended(rejected, 'send-rejected')).toMatchObject({
       state: 'rejected',
-      error: { code: 'apply/rejected', message: 'rejected by `bob`' },
+      error: { code: 'apply/rejected', message: 'rejected by bob' },
     })
   })
 })
