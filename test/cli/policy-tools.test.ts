@@ -277,7 +277,7 @@ ${more}`
     const ran = await quorate(['policy', 'compare', before, after, '--scenarios', file])
     expect(ran.exit, ran.stderr).toBe(0)
     expect(ran.stdout).toContain(
-      `${after} lets through more than ${before}\n\nsign  wider\n  more: alice gets it executed`,
+      `${after} lets through more than ${before}\n\nsign  wider\n  more: a request by alice is denied before, and is executed after\n`,
     )
     expect(ran.stdout).toContain('transaction: { ethereum: { value: 1000000000000000000 } }')
     expect(ran.stdout).toContain('equal: send, export')

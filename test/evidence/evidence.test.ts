@@ -183,6 +183,9 @@ test('quorate evidence --out, verify: a file that is checked without settings, a
   const file = join(testFolder(), 'payment.json')
   const written = await quorateShared(['evidence', signature.id, '--out', file], { env })
   expect(written.exit, written.stderr).toBe(0)
+  expect(written.stderr).toMatch(
+    /payment\.json: ACTIVITY_TYPE_SIGN_\w+ with 2 votes, and \d+ polic(y|ies), \d+ users and \d+ other things?, by which it is decided\. Check it with `quorate evidence verify .*payment\.json`\.\n$/,
+  )
   const verified = await quorateShared(['evidence', 'verify', file, '--collector', service.root.publicKey])
   expect(verified.exit, verified.stdout).toBe(0)
   expect(verified.stdout).toContain('  holds    decision: allowed by these votes under these policies, by two sign\n')

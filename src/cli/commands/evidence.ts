@@ -2,12 +2,13 @@ import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { FORMAT, makeEvidence, type SignedEvidence, textOf, verifyEvidence } from '../../evidence/index.ts'
 import { CHANGING_TYPES, readActual } from '../../live/index.ts'
 import { findActivity, listActivities, reader } from '../../operations/index.ts'
+import type { Resource } from '../../resources/index.ts'
 import { createApiKeyStamper } from '../../stamp/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
 import { jsonText, writeJson } from '../io.ts'
-import { line } from '../screen.ts'
+import { counted, line } from '../screen.ts'
 import { renderVerified } from '../views/evidence.ts'
 import { readText } from './show.ts'
 
@@ -40,10 +41,18 @@ export async function evidence(input: CommandInput): Promise<ExitCode> {
   else {
     writePrivate(out, jsonText(signed))
     io.say(
-      line`${out}: ${activity.type} with ${activity.votes.length} votes and ${made.state.length} things that decide\n`,
+      line`${out}: ${activity.type} with ${counted(activity.votes.length, 'vote')}, and ${decidingText(made.state)}, by which it is decided. Check it with \`quorate evidence verify ${out}\`.\n`,
     )
   }
   return EXIT.done
+}
+
+/** `4 policies, 3 users and 21 other things`. */
+function decidingText(state: readonly Resource[]): string {
+  const ofKind = (kind: Resource['kind']) => state.filter((one) => one.kind === kind).length
+  const [policies, users] = [ofKind('policy'), ofKind('user')]
+  const others = state.length - policies - users
+  return `${counted(policies, 'policy', 'policies')}, ${counted(users, 'user')} and ${counted(others, 'other thing')}`
 }
 
 /** Checks a file of evidence; asks nobody. */

@@ -67,7 +67,14 @@ function differenceText(
   const { expect: _, ...request } = scenario
   const lines = Object.entries(request).map(([key, value]) => `      ${key}: ${flow(value)}\n`)
   const also = unsaid.map((one) => `      ${style.dim(`and ${one}`)}\n`)
-  return `  ${how}: ${people.join(' and ')} ${people.length === 1 ? 'gets' : 'get'} it executed ${how === 'more' ? 'after' : 'before'}; ${before} before, ${after} after\n${[...lines, ...also].join('')}`
+  const [submitter, ...voters] = people
+  const by = voters.length === 0 ? submitter : `${submitter}, approved by ${voters.join(' and ')}`
+  return `  ${how}: a request by ${by} ${inWords(before)} before, and ${inWords(after)} after\n${[...lines, ...also].join('')}`
+}
+
+/** The word of a scenario as a sentence has it. */
+function inWords(word: string): string {
+  return word === 'allow' ? 'is executed' : word === 'deny' ? 'is denied' : 'waits for others'
 }
 
 /** A value on one line, as YAML reads it. */
