@@ -14,8 +14,8 @@ import {
   conditionText,
   contextFor,
   createAnswers,
+  denialOf,
   everySubset,
-  namedTexts,
   partsOf,
 } from './power-lines.ts'
 import {
@@ -294,11 +294,11 @@ function createComparison(
   function accessText(lines: readonly AnswerLine[], { named }: Answers): Access {
     const ways = (people: Coalitions) => writeOut(named(people))
     const isPlain = ({ conditions, unless }: AnswerLine) => conditions.length === 0 && unless.length === 0
-    const told = ({ conditions, unless }: AnswerLine) => {
-      const condition = conditionText(conditions, namesById)
+    const told = (line: AnswerLine) => {
+      const condition = conditionText(line.conditions, namesById)
       return {
         ...(condition === undefined ? {} : { condition }),
-        ...(unless.length === 0 ? {} : { unless: namedTexts(unless, namesById) }),
+        ...denialOf(line, namesById),
       }
     }
     const under = lines.flatMap((line) => {

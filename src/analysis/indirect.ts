@@ -34,7 +34,7 @@ import {
 } from './moves.ts'
 import { includes, NOBODY, type People, personAt, sizeOf, unionOf } from './people.ts'
 import { createPolicyCompiler } from './policies.ts'
-import { type AnswerLine, type Answers, conditionText, createAnswers, namedTexts } from './power-lines.ts'
+import { type AnswerLine, type Answers, conditionText, createAnswers, denialOf } from './power-lines.ts'
 import { type AddressedWorld, activitiesOf, holdersOf, POWER_NAMES, type PowerName, worldsOf } from './power-table.ts'
 import { createQuestions, createRuleReader, type PolicyRule, type PowerQuestion } from './questions.ts'
 import { startState, thingsOf } from './state.ts'
@@ -50,6 +50,8 @@ export interface IndirectStep {
   /** What the request must say; the path is then one that may be possible. */
   readonly condition?: string
   readonly unless?: readonly string[]
+  /** Names of these DENY policies. */
+  readonly deniedBy?: readonly string[]
   /** What comes of it; of the last step nothing but its power. */
   readonly gains?: string
 }
@@ -292,18 +294,14 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     return [{ joining: NOBODY, isConditional: isOpen(line), step: () => stepOf(line, activity, called.sort()) }]
   }
   const isOpen = ({ conditions, unless }: AnswerLine) => conditions.length > 0 || unless.length > 0
-  const stepOf = (
-    { conditions, unless, policies }: AnswerLine,
-    activity: string,
-    people: readonly string[],
-  ): IndirectStep => {
-    const condition = conditionText(conditions, namesById)
+  const stepOf = (line: AnswerLine, activity: string, people: readonly string[]): IndirectStep => {
+    const condition = conditionText(line.conditions, namesById)
     return {
       activity,
       people,
-      policies,
+      policies: line.policies,
       ...(condition === undefined ? {} : { condition }),
-      ...(unless.length === 0 ? {} : { unless: namedTexts(unless, namesById) }),
+      ...denialOf(line, namesById),
     }
   }
 

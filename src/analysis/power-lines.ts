@@ -15,6 +15,8 @@ export interface AnswerLine {
   readonly conditions: readonly string[]
   /** Conditions of DENY policies: told of a request to which none of these policies applies. */
   readonly unless: readonly string[]
+  /** Names of these DENY policies, sorted. */
+  readonly deniedBy: readonly string[]
   /** Names of the policies that allow it, sorted. */
   readonly policies: readonly string[]
   readonly people: Coalitions | 'unknown'
@@ -85,8 +87,16 @@ export function conditionText(
   return named.length < 2 ? named[0] : named.map((text) => `(${text})`).join(' && ')
 }
 
+/** What a DENY asks of a request, and which policies these are, for an answer in words; nothing of a line without one. */
+export function denialOf(
+  { unless, deniedBy }: Pick<AnswerLine, 'unless' | 'deniedBy'>,
+  namesById: ReadonlyMap<string, string>,
+): { readonly unless?: readonly string[]; readonly deniedBy?: readonly string[] } {
+  return unless.length === 0 ? {} : { unless: namedTexts(unless, namesById), deniedBy }
+}
+
 /** Texts with their ids as names, sorted, each once. */
-export function namedTexts(texts: readonly string[], namesById: ReadonlyMap<string, string>): readonly string[] {
+function namedTexts(texts: readonly string[], namesById: ReadonlyMap<string, string>): readonly string[] {
   return sorted(texts.map((text) => String(nameValue(text, namesById))))
 }
 
@@ -129,8 +139,9 @@ function linesOf(
     const found = find(some)
     const people = found === 'gave-up' ? 'unknown' : simplest(told(conditions, unless).reduce(without, found), placeOf)
     if (people !== 'unknown' && people.found.length === 0) return
-    lines.push({ conditions, unless, policies: namesOf(by), people })
+    lines.push({ conditions, unless, deniedBy: unless.length === 0 ? [] : deniedBy, policies: namesOf(by), people })
   }
+  const deniedBy = sorted(denials.map(({ rule }) => rule.name))
   add([...closed, ...denials], {}, [])
   const unless = sorted(denials.map(({ open }) => open))
   if (denials.length > 0) add(closed, { unless }, [])
@@ -142,7 +153,13 @@ function linesOf(
   const sizes = groups.length <= MOST_TOGETHER ? groups.length : 2
   for (const some of subsets(groups)) if (some.length > 1 && some.length <= sizes) addUnder(some.flat())
   if (sizes < groups.length)
-    lines.push({ conditions: conditionsOf(allowances), unless, policies: namesOf(allowances), people: 'unknown' })
+    lines.push({
+      conditions: conditionsOf(allowances),
+      unless,
+      deniedBy,
+      policies: namesOf(allowances),
+      people: 'unknown',
+    })
   return lines
 }
 

@@ -7,7 +7,7 @@
 import { type Coalitions, type SetsOfPeople, writeOut } from '../policy/index.ts'
 import { type Actual, organizationOf } from '../resources/index.ts'
 import { createPolicyCompiler } from './policies.ts'
-import { conditionText, createAnswers, namedTexts } from './power-lines.ts'
+import { conditionText, createAnswers, denialOf } from './power-lines.ts'
 import { activitiesOf, holdersOf, POWER_NAMES, type PowerName, worldsOf } from './power-table.ts'
 import { createQuestions, createRuleReader, type PowerQuestion } from './questions.ts'
 import { startState } from './state.ts'
@@ -28,6 +28,8 @@ export interface PowerLine {
   readonly condition?: string
   /** Conditions of DENY policies: the power is there unless one of these policies applies. */
   readonly unless?: readonly string[]
+  /** Names of these DENY policies. */
+  readonly deniedBy?: readonly string[]
   /** Names of the policies that allow it; none where the root quorum, or the right to one's own, does. */
   readonly policies: readonly string[]
   /** By name; `unknown` where there are too many sets of people to try them all. */
@@ -83,11 +85,12 @@ function createLines(actual: Actual, nowMs: number) {
   return (question: PowerQuestion) => {
     const found = known.get(question.key)
     if (found) return found
-    const lines = linesOf(question).map(({ conditions, unless, policies, people }): PowerLine => {
-      const condition = conditionText(conditions, namesById)
+    const lines = linesOf(question).map((line): PowerLine => {
+      const { policies, people } = line
+      const condition = conditionText(line.conditions, namesById)
       return {
         ...(condition === undefined ? {} : { condition }),
-        ...(unless.length === 0 ? {} : { unless: namedTexts(unless, namesById) }),
+        ...denialOf(line, namesById),
         policies,
         people: people === 'unknown' ? people : named(people),
       }

@@ -141,6 +141,8 @@ export interface Access {
   readonly under?: readonly {
     readonly condition?: string
     readonly unless?: readonly string[]
+    /** Names of these DENY policies. */
+    readonly deniedBy?: readonly string[]
     readonly policies: readonly string[]
     readonly ways: readonly Ways[]
   }[]

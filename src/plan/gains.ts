@@ -1,6 +1,7 @@
 /** Who gains or loses a part of a power, a person at a time: what a voter asks first. */
 import { printable } from '../diagnostics/index.ts'
 import { etherText } from './amounts.ts'
+import { circumstanceText } from './circumstance.ts'
 import type { Access, Ways } from './document.ts'
 
 /** Most people that a line names. */
@@ -66,13 +67,6 @@ function amountOf({ condition, unless = [] }: Under): { readonly end: bigint; re
   if (wei === undefined || unless.length > 0) return undefined
   const below = sign === '<'
   return { end: BigInt(wei) + (below ? 0n : 1n), text: `${below ? 'below' : 'up to'} ${etherText(BigInt(wei))}` }
-}
-
-function circumstanceText({ condition, unless = [] }: Under): string {
-  const parts = [...(condition === undefined ? [] : [`under condition \`${printable(condition)}\``])]
-  if (unless.length > 0)
-    parts.push(`unless a policy denies ${unless.map((one) => `\`${printable(one)}\``).join(' or ')}`)
-  return parts.join(', ')
 }
 
 const waysOf = ({ ways, under = [] }: Access): readonly Ways[] => [...ways, ...under.flatMap((one) => one.ways)]

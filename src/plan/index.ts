@@ -8,6 +8,7 @@
 export { type Allowed, parseAllow } from './allow.ts'
 export { amountNote } from './amounts.ts'
 export { isMemberOfQuorum } from './authority.ts'
+export { deniersText } from './circumstance.ts'
 export { codes } from './codes.ts'
 export { digestOf } from './digest.ts'
 export {

@@ -268,7 +268,7 @@ function powerTexts({ text, whose, before, after }: AccessLine): readonly string
 function hang(label: string, text: string): readonly string[] {
   const below = ' '.repeat(label.length)
   return text
-    .split(/(?<=;) (?=under condition |unless a policy )/)
+    .split(/(?<=;) (?=under condition |unless )/)
     .flatMap((part) => wrapText(part, WIDTH - 4 - label.length))
     .map((line, index) => (index === 0 ? label : below) + line)
 }

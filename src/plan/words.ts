@@ -1,6 +1,6 @@
 /** The words for a plan's parts, for every rendering of it. */
 import { printable } from '../diagnostics/index.ts'
-import { amountNote } from './amounts.ts'
+import { circumstanceText } from './circumstance.ts'
 import type { Access, AccessLimit, Change, FieldCause, Forecast, Plan, Ways } from './document.ts'
 import { peopleTexts } from './gains.ts'
 
@@ -252,17 +252,6 @@ function accessText({ ways, unknown, under = [] }: Access): string {
   const parts = [...always, ...open, ...(unknown === undefined ? [] : [`unknown: ${printable(unknown)}`])]
   return parts.length === 0 ? 'nobody' : parts.join('; ')
 }
-
-/** ``under condition `eth.tx.value < 5`, unless a policy denies `eth.tx.to == '0x00'` ``. */
-export function circumstanceText({ condition, unless = [] }: Pick<Under, 'condition' | 'unless'>): string {
-  const denied = unless.map((one) => `\`${printable(one)}\``).join(' or ')
-  return [
-    ...(condition === undefined ? [] : [`under condition \`${printable(condition)}\`${amountNote(condition)}`]),
-    ...(denied === '' ? [] : [`unless a policy denies ${denied}`]),
-  ].join(', ')
-}
-
-type Under = NonNullable<Access['under']>[number]
 
 /** `any 2 of alice, bob, carol, or dave`. */
 export function waysText(ways: readonly Ways[]): string {

@@ -16,8 +16,9 @@ const rowsOf = (resources: readonly Resource[]) => powersOf(actualOf(resources),
 function plain(rows: readonly PowerRow[], named: (policy: string) => string = () => ''): readonly string[] {
   return rows
     .map(({ lines, ...row }) => {
-      const told = lines.map(({ people: _, policies, ...line }, index) =>
-        JSON.stringify([line, [...new Set(policies.map(named))].sort(), setsOf(lines[index]!).toSorted()]),
+      const names = (policies: readonly string[]) => [...new Set(policies.map(named))].sort()
+      const told = lines.map(({ people: _, policies, deniedBy = [], ...line }, index) =>
+        JSON.stringify([line, names(policies), names(deniedBy), setsOf(lines[index]!).toSorted()]),
       )
       return JSON.stringify([row, told.sort()])
     })

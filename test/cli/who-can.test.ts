@@ -131,6 +131,10 @@ test('who-can --why: the policies that are named, who made and last changed them
     ...rule,
     ...{ policyName: 'other', consensus: 'true', condition: "activity.kind == 'CREATE_WALLET'" },
   })
+  await root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+    ...{ policyName: 'no burning', effect: 'EFFECT_DENY', notes: '' },
+    condition: "eth.tx.to == '0x0000000000000000000000000000000000000000' && eth.tx.value > 2000000000000000000",
+  })
   const userIds = [service.rootUserId, bob.userId]
   await root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
   const policyId = made.result.createPolicyResult!.policyId
@@ -157,8 +161,22 @@ test('who-can --why: the policies that are named, who made and last changed them
   )
   const page = await quorateShared([...words, '--markdown'], { env })
   expect(page.stdout).toContain('### export over `privateKey.signer`')
-  expect(page.stdout).toMatch(/\| eve, or bob and root \| `exports`, or right \|/)
+  expect(page.stdout).toMatch(/\| eve, or bob and root \| `exports`, the root quorum \|/)
   expect(page.stdout).toMatch(/\| `policy\.exports` \| effect: `allow`; .* \| made by root; last changed by root/)
+
+  // A DENY that depends on the request is named, and its amounts are told in coins.
+  const sign = ['who-can', 'sign', '--wallet', 'hot']
+  const denial = 'eth.tx.value > 2000000000000000000'
+  expect((await quorateShared(sign, { env })).stdout).toMatch(
+    /bob and root {2}as the root quorum\n {4}unless no burning denies: .*eth\.tx\.value > 2000000000000000000.* \(2 ETH\)\n/,
+  )
+  expect((await quorateShared([...sign, '--markdown'], { env })).stdout).toMatch(
+    new RegExp(`\\| the root quorum \\| .* \\| no burning denies \`.*${denial}.*\` \\(2 ETH\\) \\|`),
+  )
+  const { rows: signing } = readReport((await quorateShared([...sign, '--json'], { env })).stdout)
+  expect(signing.flatMap(({ lines }: { lines: object[] }) => lines)).toContainEqual(
+    expect.objectContaining({ unless: [expect.stringContaining(denial)], deniedBy: ['no burning'] }),
+  )
 })
 
 test('who-can: an answer that is not known says so, names the policies, and exits with 6', async () => {

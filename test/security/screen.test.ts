@@ -350,7 +350,7 @@ const whoCanReport: WhoCanView = {
       power: 'sign',
       activities: ['T'],
       over: ['wallet.hot'],
-      lines: [{ condition: 'x', unless: ['y'], policies: ['p'], ways: [{ sets: [['alice']] }] }],
+      lines: [{ condition: 'x', unless: ['y'], deniedBy: ['n'], policies: ['p'], ways: [{ sets: [['alice']] }] }],
     },
   ],
   indirect: {

@@ -1,5 +1,5 @@
 import { csvLine, markdownCode, markdownText } from '../../diagnostics/index.ts'
-import { amountNote, waysText } from '../../plan/index.ts'
+import { amountNote, deniersText, waysText } from '../../plan/index.ts'
 import { view } from '../screen.ts'
 import { valueText, type WhoCanView, whoseText } from './who-can.ts'
 
@@ -50,12 +50,12 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
     code(activities),
     '',
     ...table(
-      ['who', 'by', 'under condition', 'unless a policy denies'],
-      lines.map(({ ways, policies, condition, unless = [] }) => [
+      ['who', 'by', 'under condition', 'unless'],
+      lines.map(({ ways, policies, condition, unless = [], deniedBy }) => [
         ways === 'unknown' ? '**unknown**: there are too many sets of people to try' : markdownText(waysText(ways)),
-        policies.length === 0 ? 'right' : `${code(policies)}, or right`,
+        [...policies.map(markdownCode), ...(condition === undefined ? ['the root quorum'] : [])].join(', '),
         condition === undefined ? '' : conditionCode(condition),
-        unless.map(conditionCode).join(', '),
+        unless.map((one) => `${markdownText(deniersText(deniedBy))} denies ${conditionCode(one)}`).join(', '),
       ]),
     ),
   ])
@@ -97,7 +97,7 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
   ].join('\n')
 })
 
-/** An open condition, with its amounts also in ether. */
+/** An open condition, with its amounts also in coins. */
 function conditionCode(condition: string): string {
   return `${markdownCode(condition)}${amountNote(condition)}`
 }

@@ -1,6 +1,6 @@
 import type { IndirectPath, IndirectPowers, PowerLine, PowerRow } from '../../analysis/index.ts'
 import type { PowerReason } from '../../operations/index.ts'
-import { amountNote, authorText, type Ways, waysText } from '../../plan/index.ts'
+import { amountNote, authorText, deniersText, type Ways, waysText } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 
@@ -77,12 +77,12 @@ function indirectText({ rows, roots, limits }: IndirectPowers, style: Style): st
 
 function pathText({ people, isConditional, steps }: IndirectPath, style: Style): string {
   const who = people.length === 0 ? 'anybody' : people.join(' and ')
-  const lines = steps.map(({ activity, people: voters, policies, condition, unless = [], gains }, index) => {
-    const by = policies.length === 0 ? 'by right' : `by ${policies.join(', ')}`
+  const lines = steps.map(({ activity, people: voters, policies, condition, unless = [], deniedBy, gains }, index) => {
+    const by = policies.length === 0 ? 'needing no policy' : `by ${policies.join(', ')}`
     const told = [
       `    ${index + 1}. ${activity.replace('ACTIVITY_TYPE_', '')}: ${voters.join(' and ')}${style.dim(`  ${by}`)}\n`,
       ...(condition === undefined ? [] : [`       under condition: ${withAmount(condition)}\n`]),
-      ...unless.map((one) => `       unless a policy denies: ${withAmount(one)}\n`),
+      ...unless.map((one) => `       unless ${deniersText(deniedBy)} denies: ${withAmount(one)}\n`),
       ...(gains === undefined ? [] : [`       ${gains}\n`]),
     ]
     return told.join('')
@@ -90,7 +90,13 @@ function pathText({ people, isConditional, steps }: IndirectPath, style: Style):
   return `  ${who}${isConditional ? style.warning(', perhaps') : ''}\n${lines.join('')}`
 }
 
-/** An open condition, with its amounts also in ether. */
+/** By what people have a power directly: the root quorum needs no policy, and no condition. */
+export function byText({ condition, policies }: Pick<WhoCanLine, 'condition' | 'policies'>): string {
+  const by = policies.length === 0 ? [] : [`by ${policies.join(', ')}`]
+  return [...by, ...(condition === undefined ? ['as the root quorum'] : [])].join(', or ')
+}
+
+/** An open condition, with its amounts also in coins. */
 function withAmount(condition: string): string {
   return `${condition}${amountNote(condition)}`
 }
@@ -104,11 +110,12 @@ function paragraph({ power, over, activities, lines }: WhoCanView['rows'][number
   return `\n${head}\n${typesText(activities, style)}${lines.map((one) => lineText(one, style)).join('')}`
 }
 
-function lineText({ condition, unless = [], policies, ways }: WhoCanLine, style: Style): string {
+function lineText(line: WhoCanLine, style: Style): string {
+  const { condition, unless = [], deniedBy, ways } = line
   const who =
     ways === 'unknown' ? style.warning('unknown: there are too many sets of people to try them all') : waysText(ways)
-  const by = policies.length === 0 ? '' : style.dim(`  by ${policies.join(', ')}, or by right`)
+  const by = style.dim(`  ${byText(line)}`)
   const under = condition === undefined ? '' : `    under condition: ${withAmount(condition)}\n`
-  const stopped = unless.map((one) => `    unless a policy denies: ${withAmount(one)}\n`).join('')
+  const stopped = unless.map((one) => `    unless ${deniersText(deniedBy)} denies: ${withAmount(one)}\n`).join('')
   return `  ${who}${by}\n${under}${stopped}`
 }
