@@ -10,6 +10,7 @@ import {
   referTo,
 } from '../resources/index.ts'
 import { type Before, beforeOf, type LeftToPeople } from './before.ts'
+import { credentialsMadeBy } from './made.ts'
 import { isDoneBy, type LeftBehind, type Suspect } from './trace.ts'
 
 /** What lets people in, or lets them act: an attacker's way back. */
@@ -64,6 +65,7 @@ export function planRevert(left: readonly LeftBehind[], input: RevertInput): Rev
       .filter((one) => !goes.includes(one))
       .map(({ address }) => ({ what: address, why: 'it was made, and is left' })),
     ...before.leaves,
+    ...ofKeysMade(input),
   ]
   if (tombstones.length + restored.length === 0) return { leaves }
   const acting = [...tombstones, ...restored]
@@ -88,6 +90,20 @@ export function planRevert(left: readonly LeftBehind[], input: RevertInput): Rev
   const faults = diagnostics.filter(({ severity }) => severity === 'error').map(leftBy)
   if (faults.length > 0) return { leaves: [...faults, ...leaves] }
   return { ...(plan.changes.length > 0 ? { plan } : {}), leaves }
+}
+
+/** Keys that the suspect made and that did something since: each is a suspect of its own, of whom this plan knows nothing. */
+function ofKeysMade({ activities, suspect, since = 0 }: RevertInput): readonly LeftToPeople[] {
+  const done = activities.filter(({ status }) => status === 'ACTIVITY_STATUS_COMPLETED')
+  const [theirs, others] = [true, false].map((is) => done.filter((one) => isDoneBy(one, suspect) === is))
+  const made = theirs!.filter(({ updatedAt }) => fromTimestamp(updatedAt) >= since).flatMap(credentialsMadeBy)
+  const keys = new Set(made.flatMap(({ publicKeys }) => publicKeys))
+  const acted = new Set(others!.flatMap(({ votes }) => votes.map(({ publicKey }) => publicKey.toLowerCase())))
+  return [...keys].flatMap((key) => {
+    if (!acted.has(key)) return []
+    const why = `the suspect made it, and what was done with it is not in this plan: \`quorate incident key ${key}\``
+    return [{ what: `API key ${key}`, why }]
+  })
 }
 
 /** Things as they were, with references to what is made again in place of its former ids. */

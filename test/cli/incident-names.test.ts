@@ -126,3 +126,18 @@ test('incident --contain: a policy that denies nothing is not taken for the deni
   await quorate(contain, place)
   expect(await made()).toHaveLength(1)
 })
+
+test('incident --revert: what was done with a key that the suspect made is said to be left', async () => {
+  const { service, place, mallory, client } = await open()
+  const [second, idle] = [generateP256KeyPair(), generateP256KeyPair()]
+  const apiKeys = [second, idle].map(({ publicKey }) => newKey({ publicKey }))
+  await complete(client, 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', { userId: mallory, apiKeys })
+  const backdoor = { policyName: 'backdoor', effect: 'EFFECT_ALLOW', consensus: 'true', condition: 'true', notes: '' }
+  await complete(service.client(second.privateKey), 'ACTIVITY_TYPE_CREATE_POLICY_V3', backdoor)
+  const looked = await quorate(['incident', 'key', client.publicKey, '--revert', 'revert.json', '--json'], place)
+  expect(looked.exit, looked.stderr).toBe(0)
+  const { leaves } = JSON.parse(looked.stdout).revert
+  expect(leaves).toEqual([
+    { what: `API key ${second.publicKey}`, why: expect.stringContaining(`quorate incident key ${second.publicKey}`) },
+  ])
+})
