@@ -1,7 +1,7 @@
 import type { SubmitClient } from '../src/client/index.ts'
 import type { Plan } from '../src/plan/index.ts'
 import type { Logger, Secret } from '../src/telemetry/index.ts'
-import type { ApplyProgress } from './model.ts'
+import type { ApplyProgress, ShownBy } from './model.ts'
 import type { NoticeEnvironment } from './notice-sinks.ts'
 import type { PlanStore } from './plan-store.ts'
 import type { StoreTools } from './rotation-stores.ts'
@@ -31,6 +31,8 @@ export interface ActivityDependencies {
   readonly isApplying?: (organizationId: string) => Promise<boolean>
   /** How the apply of the organization stands that runs; undefined where none does. @default none */
   readonly progressOfApply?: (organizationId: string) => Promise<ApplyProgress | undefined>
+  /** Where the repairs that it begins are shown. @default nowhere */
+  readonly whereShown?: () => Promise<ShownBy>
   /** Where messages to people go, and what signs them. @default nothing: no message arrives */
   readonly noticeEnvironment?: NoticeEnvironment
   readonly logger: Logger

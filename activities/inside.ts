@@ -53,8 +53,8 @@ export function createInsideActivities(deps: ActivityDependencies): InsideActivi
     const { token } = await openOne(step)
     const found = await runs.find(token)
     if (!found) throw new ApplyError('apply/run-refused', 'nothing was let in for this sub-organization')
-    const { organization } = await planStore.getPlan(found.planDigest)
-    return { ...found, organizationId: organization.id, run: token }
+    const { organization, commit } = await planStore.getPlan(found.planDigest)
+    return { ...found, organizationId: organization.id, run: token, ...(commit === undefined ? {} : { commit }) }
   }
 
   return {
@@ -84,8 +84,8 @@ export function createInsideActivities(deps: ActivityDependencies): InsideActivi
       await planStore.putPlan(one)
       await runs.open(one.digest, token)
       logger.info('an apply inside was let in', { organization: one.organization.name, planDigest: one.digest })
-      const { planDigest, organizationId, run } = await opened(step)
-      return { planDigest, organizationId, run }
+      const { isOver: _, ...found } = await opened(step)
+      return found
     },
 
     async keepInside(step) {

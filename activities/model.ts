@@ -115,12 +115,17 @@ export interface InsideOutline {
   readonly ended?: InsideProgress
 }
 
+/** Where a workflow shows how it stands to who lists workflows at Temporal. */
+export type ShownBy = 'search attributes' | 'memo'
+
 /** The apply of a sub-organization that may begin. */
 export interface OpenedInside {
   readonly organizationId: string
   readonly planDigest: string
   /** The token of its run. */
   readonly run: string
+  /** The Git commit of its definitions. */
+  readonly commit?: string
 }
 
 /** The progress of all that is inside one organization. */

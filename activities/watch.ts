@@ -4,6 +4,7 @@ import type { KindName } from '../src/resources/index.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
 import { toFailure } from './failure.ts'
+import type { ShownBy } from './model.ts'
 import { notify } from './notify.ts'
 import { driftOf, lookAt, modeOf, repairsInReach, type Seen, tooOften } from './watch-cycle.ts'
 import type { Held, Watch, WatchCycle, WatchState } from './watch-model.ts'
@@ -17,9 +18,18 @@ export interface WatchActivities {
   /** Looks at the organization: by the newest activity alone where nothing is new, else at all of it. Keeps what it found. */
   lookAround(input: { readonly organizationId: string }): Promise<WatchCycle>
   /** Lets in the apply of the repair that the last look has found. Throws `apply/not-watched` for any other plan. */
-  openRepair(input: RepairOf): Promise<{ readonly run: string }>
+  openRepair(input: RepairOf): Promise<OpenedRepair>
   /** The apply has begun and holds the lock (`begun`), or another one does: this one is over. */
   settleRepair(input: RepairOf & { readonly run: string; readonly begun: boolean }): Promise<void>
+}
+
+interface OpenedRepair {
+  /** The token with which the plan store let it in. */
+  readonly run: string
+  /** The Git commit of its definitions. */
+  readonly commit?: string
+  /** Absent where this worker does not know. */
+  readonly shownBy?: ShownBy
 }
 
 interface RepairOf {
@@ -160,6 +170,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     const plan = await planStore.getPlan(planDigest)
     if (plan.organization.id !== organizationId)
       throw new ApplyError('apply/other-organization', 'the plan was made for another organization')
+    return plan
   }
 
   return {
@@ -174,8 +185,10 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     },
 
     async openRepair(repair) {
-      await wanted(repair)
-      return { run: await runs.open(repair.planDigest) }
+      const { commit } = await wanted(repair)
+      const run = await runs.open(repair.planDigest)
+      const shownBy = await deps.whereShown?.()
+      return { run, ...(commit === undefined ? {} : { commit }), ...(shownBy ? { shownBy } : {}) }
     },
 
     async settleRepair({ run, begun, ...repair }) {

@@ -19,6 +19,7 @@ import type { ApplyInput, ApplyInsideInput } from './inputs.ts'
 import { InsideRun } from './inside-run.ts'
 import { applyNews, cancel, insideProgress, nudge } from './messages.ts'
 import { applyId } from './names.ts'
+import { createShow, standOf } from './shown.ts'
 import { startDetached } from './start-detached.ts'
 import { AtRest, isHistoryLong, persist, steps, toFailure } from './steps.ts'
 
@@ -35,9 +36,15 @@ export async function applyInside(input: ApplyInsideInput): Promise<InsideProgre
   CancellationScope.current().cancelRequested.catch(() => run.cancel())
 
   return CancellationScope.nonCancellable(async () => {
+    const { organizationId, planDigest: carriesOut, shownBy } = input
+    const stand = () => {
+      const { state } = run.progress()
+      return standOf(state === 'over' ? 'done' : state, undefined)
+    }
+    const shown = createShow({ organizationId, carriesOut, shownBy }, stand)
+    void shown.changes()
     try {
       if (!input.carried) {
-        const { organizationId } = input
         const outline = await persist(run, run.explain, () => steps.loadInside({ organizationId, ...run.token }))
         if (outline.ended) {
           run.endAs(outline.ended)
@@ -51,6 +58,7 @@ export async function applyInside(input: ApplyInsideInput): Promise<InsideProgre
       if (!(error instanceof AtRest)) run.fail(toFailure(error))
     }
     await steps.endInside({ ...run.token, progress: run.progress() }).catch(() => {})
+    shown.now()
     return run.progress()
   })
 }
@@ -62,7 +70,7 @@ async function walk(run: InsideRun, input: ApplyInsideInput): Promise<void> {
     run.leaveLost()
     for (const index of run.startable()) {
       run.enter(index)
-      void open(run, index).finally(() => run.leave(index))
+      void open(run, input, index).finally(() => run.leave(index))
     }
     if (run.idle && (run.cancelled || run.finished)) return
     if (isHistoryLong()) run.tooLong = true
@@ -74,14 +82,14 @@ async function walk(run: InsideRun, input: ApplyInsideInput): Promise<void> {
 }
 
 /** Lets one apply in and begins it. What another apply holds is left to that one. */
-async function open(run: InsideRun, index: number): Promise<void> {
+async function open(run: InsideRun, { shownBy }: ApplyInsideInput, index: number): Promise<void> {
   const step = { ...run.token, index }
   const show = run.explain
   try {
     const opened = await persist(run, show, () => steps.openInside(step))
     const { organizationId, planDigest } = opened
     run.change(index, { organizationId, planDigest })
-    const input: ApplyInput = { ...opened, tells: workflowInfo().workflowId }
+    const input: ApplyInput = { ...opened, tells: workflowInfo().workflowId, ...(shownBy ? { shownBy } : {}) }
     if (await startDetached('apply', { workflowId: applyId(organizationId), input })) {
       run.began(index)
       await persist(run, show, () => steps.keepInside(step))

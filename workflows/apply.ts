@@ -18,7 +18,7 @@ import type { ApplyProgress, Failure } from '../activities/model.ts'
 import { ApplyRun } from './apply-run.ts'
 import type { ApplyInput, ApplyInsideInput } from './inputs.ts'
 import { applyNews, cancel, insideWorkflow, nudge, progress } from './messages.ts'
-import { createShow } from './shown.ts'
+import { createShow, standOfApply } from './shown.ts'
 import { startDetached } from './start-detached.ts'
 import { AtRest, createPace, isHistoryLong, MOST_STALE, persist, steps, toFailure, VOTE_AGAIN_MS } from './steps.ts'
 
@@ -33,7 +33,8 @@ export async function apply(input: ApplyInput): Promise<ApplyProgress> {
   CancellationScope.current().cancelRequested.catch(() => run.cancel())
 
   return CancellationScope.nonCancellable(async () => {
-    const shown = createShow(input, () => run.progress())
+    const { organizationId, planDigest: carriesOut, shownBy, commit } = input
+    const shown = createShow({ organizationId, carriesOut, shownBy, commit }, () => standOfApply(run.progress()))
     shown.now()
     const before = run.outline ? undefined : await begin(run, input)
     if (before) {
@@ -56,9 +57,9 @@ export async function apply(input: ApplyInput): Promise<ApplyProgress> {
 }
 
 /** Begins what is inside; it goes on when this has ended. */
-async function beginInside({ organizationId, planDigest, inside, tells }: ApplyInput): Promise<void> {
+async function beginInside({ organizationId, planDigest, inside, tells, shownBy }: ApplyInput): Promise<void> {
   if (!inside || tells === undefined) return
-  const input: ApplyInsideInput = { organizationId, planDigest, run: inside.run }
+  const input: ApplyInsideInput = { organizationId, planDigest, run: inside.run, ...(shownBy ? { shownBy } : {}) }
   await startDetached('applyInside', { workflowId: tells, input })
 }
 

@@ -1,3 +1,4 @@
+import type { ShownBy } from '../activities/model.ts'
 import type { CarriedRun } from './apply-run.ts'
 import type { CarriedInside } from './inside-run.ts'
 
@@ -15,8 +16,8 @@ export interface ApplyInput {
   }
   /** The workflow that is told how this one stands: the one that begins what is inside, or has begun this one. */
   readonly tells?: string
-  /** Where it shows how it stands to who lists workflows. @default nowhere */
-  readonly shownBy?: 'search attributes' | 'memo'
+  /** @default nowhere */
+  readonly shownBy?: ShownBy
   /** The Git commit of the plan's definitions, to be shown with it. */
   readonly commit?: string
   /** Only from an earlier run of the same apply. */
@@ -30,6 +31,8 @@ export interface ApplyInsideInput {
   readonly run: string
   /** Another run applies the organization's own changes, and tells nothing here: what lives is begun, and nothing else. */
   readonly isOwnElsewhere?: boolean
+  /** Of itself and of the applies that it begins. @default nowhere */
+  readonly shownBy?: ShownBy
   /** Only from an earlier run of the same. */
   readonly carried?: CarriedInside
 }

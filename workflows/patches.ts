@@ -12,7 +12,7 @@ export interface PatchRow {
 export const patches: Readonly<Record<string, PatchRow>> = {
   'run-shown': {
     date: '2026-11-26',
-    why: 'an apply shows its state and what it waits on as search attributes or memo; asked only where its start says so, and one that a worker of before has begun shows nothing',
+    why: 'a run shows its state and what it waits on as search attributes or memo: applies first, and later sends, batches and rotations; asked only where its start says so, and one that a worker of before has begun shows nothing',
   },
   'bounded-history': {
     date: '2026-11-25',

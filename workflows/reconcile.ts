@@ -13,8 +13,8 @@ export async function reconcile({ organizationId }: ReconcileInput): Promise<Wat
   const cycle = await steps.lookAround({ organizationId })
   if (cycle.repair === undefined) return cycle
   const repair = { organizationId, planDigest: cycle.repair }
-  const { run } = await steps.openRepair(repair)
-  const input: ApplyInput = { ...repair, run }
+  const { run, ...shown } = await steps.openRepair(repair)
+  const input: ApplyInput = { ...repair, run, ...shown }
   const begun = await startDetached('apply', { workflowId: applyId(organizationId), input })
   await steps.settleRepair({ ...repair, run, begun })
   return cycle

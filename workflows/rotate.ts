@@ -4,10 +4,11 @@
  * key is deleted is taken back: the user has a key that works at every moment. Waiting for people has no deadline.
  */
 import { CancellationScope, ContinueAsNew, continueAsNew, setHandler } from '@temporalio/workflow'
-import type { ActivityState, Failure } from '../activities/model.ts'
+import type { ActivityState, Failure, ShownBy } from '../activities/model.ts'
 import type { RotationPart, RotationProgress } from '../activities/rotation-model.ts'
 import type { RotationOutline } from '../activities/rotations.ts'
 import { nudge, rotationProgress } from './messages.ts'
+import { createShow, standOf } from './shown.ts'
 import {
   createPace,
   isHistoryLong,
@@ -23,6 +24,8 @@ import {
 export interface RotateInput {
   readonly organizationId: string
   readonly rotationId: string
+  /** @default nowhere */
+  readonly shownBy?: ShownBy
   /** Only from an earlier run of the same rotation. */
   readonly carried?: Carried
 }
@@ -43,7 +46,19 @@ export async function rotate(input: RotateInput): Promise<RotationProgress> {
   setHandler(rotationProgress, () => run.progress)
   setHandler(nudge, () => run.nudge())
   // A rotation that stopped halfway would leave two keys: what was ordered goes on.
-  return CancellationScope.nonCancellable(() => carryOut(run))
+  return CancellationScope.nonCancellable(async () => {
+    const { organizationId, rotationId: carriesOut, shownBy } = input
+    const stand = () => {
+      const { state, waiting } = run.progress
+      const isOver = state === 'done' || state === 'failed' || state === 'partial'
+      return standOf(waiting ? 'waiting' : isOver ? state : 'running', waiting?.activityId)
+    }
+    const shown = createShow({ organizationId, carriesOut, shownBy }, stand)
+    void shown.changes()
+    const end = await carryOut(run)
+    shown.now()
+    return end
+  })
 }
 
 async function carryOut(run: RotateRun): Promise<RotationProgress> {

@@ -12,12 +12,13 @@ import {
   getExternalWorkflowHandle,
   setHandler,
 } from '@temporalio/workflow'
-import type { Failure } from '../activities/model.ts'
+import type { Failure, ShownBy } from '../activities/model.ts'
 import type { BatchedSend, SendBatchCounts, SendBatchProgress } from '../activities/send-batch-model.ts'
 import type { SendBatchNews } from '../activities/send-batches.ts'
 import { batchProgress, nudge, resume, stop, told } from './messages.ts'
 import { sendWorkflowId } from './names.ts'
 import type { SendInput } from './send.ts'
+import { createShow, standOf } from './shown.ts'
 import { startDetached } from './start-detached.ts'
 import { createPace, isHistoryLong, persist, rest, steps, toFailure, type Waiter } from './steps.ts'
 
@@ -27,6 +28,8 @@ export interface SendBatchInput {
   readonly batchId: string
   /** Nothing more is begun once one has failed; what was begun is followed to its end. @default false */
   readonly stopOnFailure?: boolean
+  /** Of itself and of its sends. @default nowhere */
+  readonly shownBy?: ShownBy
   /** Only from an earlier run of the same batch. */
   readonly carried?: BatchRecord
 }
@@ -68,6 +71,9 @@ export async function sendBatch(input: SendBatchInput): Promise<SendBatchProgres
   // Anybody who reaches Temporal may ask it to cancel: what was ordered goes on, and so does a stop.
   setHandler(stop, () => CancellationScope.nonCancellable(() => stopRest(run)))
   setHandler(resume, () => run.resume())
+  const { organizationId, batchId: carriesOut, shownBy } = input
+  const shown = createShow({ organizationId, carriesOut, shownBy }, () => standOf(wordFor(progress()), undefined))
+  void CancellationScope.nonCancellable(() => shown.changes())
   try {
     await CancellationScope.nonCancellable(() => carryOut(run))
   } catch (fault) {
@@ -75,7 +81,16 @@ export async function sendBatch(input: SendBatchInput): Promise<SendBatchProgres
     error = toFailure(fault)
   }
   over = true
+  shown.now()
   return progress()
+}
+
+/** The batch as a whole; which activities wait, its sends say. */
+function wordFor({ over, stopped, error, submitted, counts }: SendBatchProgress): string {
+  if (error) return 'failed'
+  if (stopped) return 'stopped'
+  if (over) return 'done'
+  return submitted && counts.waiting && !counts.broadcasting ? 'waiting' : 'running'
 }
 
 class BatchRun implements Waiter {
@@ -185,8 +200,9 @@ async function askFrom(run: BatchRun, from: number): Promise<SendBatchNews> {
 
 /** Begins a send; one that runs is left to itself. It goes on when this has ended. */
 async function begin(run: BatchRun, { sendId, reference }: BatchedSend): Promise<void> {
-  const { organizationId } = run.input
-  const input: SendInput = { organizationId, sendId, batched: { reference } }
+  const { organizationId, batchId, shownBy } = run.input
+  const shown = shownBy ? { shownBy } : {}
+  const input: SendInput = { organizationId, sendId, batched: { reference, ...(shownBy ? { batchId } : {}) }, ...shown }
   const workflowId = sendWorkflowId(organizationId, sendId)
   if (await startDetached('send', { workflowId, input })) run.children++
 }

@@ -8,10 +8,11 @@
  * has no deadline, and what is final is never tried again.
  */
 import { CancellationScope, ContinueAsNew, continueAsNew, setHandler } from '@temporalio/workflow'
-import type { Failure } from '../activities/model.ts'
+import type { Failure, ShownBy } from '../activities/model.ts'
 import type { SendNews } from '../activities/send-batch-model.ts'
 import type { SendActivityState, SendProgress } from '../activities/send-model.ts'
 import { nudge, sendProgress, told } from './messages.ts'
+import { createShow, standOf } from './shown.ts'
 import {
   createPace,
   isHistoryLong,
@@ -28,8 +29,10 @@ export interface SendInput {
   readonly organizationId: string
   /** Where the ledger has it. */
   readonly sendId: string
-  /** Where a batch began it, which tells it of news: then it asks by itself only once in a long while. */
-  readonly batched?: { readonly reference: string }
+  /** Where a batch began it, which tells it of news: then it asks by itself only once in a long while. The batch's id is where it is shown. */
+  readonly batched?: { readonly reference: string; readonly batchId?: string }
+  /** @default nowhere */
+  readonly shownBy?: ShownBy
   /** Only from an earlier run of the same send. */
   readonly carried?: SendRecord
 }
@@ -50,7 +53,27 @@ export async function send(input: SendInput): Promise<SendProgress> {
   setHandler(nudge, () => run.nudge())
   setHandler(told, (news) => run.hear(news))
   // Temporal's own cancellation is nobody's word: anyone who reaches Temporal may ask for it. What was ordered goes on.
-  return CancellationScope.nonCancellable(() => carryOut(run))
+  return CancellationScope.nonCancellable(async () => {
+    const { organizationId, sendId, batched, shownBy } = input
+    const stand = () => standOf(words[run.record.state], run.record.activityId)
+    const shown = createShow({ organizationId, carriesOut: batched?.batchId ?? sendId, shownBy }, stand)
+    void shown.changes()
+    const end = await carryOut(run)
+    shown.now()
+    return end
+  })
+}
+
+/** How each state is shown: as that of an apply, where it has such a one. */
+const words: Readonly<Record<SendProgress['state'], string>> = {
+  submitting: 'running',
+  waiting: 'waiting',
+  broadcasting: 'running',
+  included: 'done',
+  failed: 'failed',
+  rejected: 'rejected',
+  'given up': 'given up',
+  stopped: 'stopped',
 }
 
 async function carryOut(run: SendRun): Promise<SendProgress> {
@@ -150,7 +173,8 @@ async function submit(run: SendRun): Promise<void> {
     // This workflow's clock: the value is in the history before the body is made, and a replay makes the same body.
     const timestampMs = Date.now()
     try {
-      if (run.input.batched) await submitAtOnce(run, { ...run.input.batched, timestampMs })
+      const { batched } = run.input
+      if (batched) await submitAtOnce(run, { reference: batched.reference, timestampMs })
       else await submitInSteps(run, timestampMs)
     } catch (error) {
       if (toFailure(error).code !== 'apply/body-stale' || stale === MOST_STALE) throw error

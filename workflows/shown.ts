@@ -1,57 +1,79 @@
 /** Shows whoever lists workflows at Temporal how a run stands and on which activities it waits. */
 import { condition, patched, upsertMemo, upsertSearchAttributes } from '@temporalio/workflow'
-import type { ApplyProgress } from '../activities/model.ts'
-import type { ApplyInput } from './inputs.ts'
+import type { ApplyProgress, ShownBy } from '../activities/model.ts'
 import { SEARCH_ATTRIBUTES } from './names.ts'
 
-/** Makes a function that shows a run once more where it stands otherwise than before. */
-export function createShow(
-  {
-    shownBy,
-    organizationId,
-    planDigest,
-    commit,
-  }: Pick<ApplyInput, 'shownBy' | 'organizationId' | 'planDigest' | 'commit'>,
-  progress: () => ApplyProgress,
-): { readonly now: () => void; readonly changes: () => Promise<void> } {
+/** What is shown of a run from its start: ids, digests and commits. */
+interface ShownRun {
+  /** @default nowhere */
+  readonly shownBy?: ShownBy | undefined
+  readonly organizationId: string
+  /** Digest of the plan; id of the send, batch or rotation. A send of a batch has the batch's. */
+  readonly carriesOut: string
+  readonly commit?: string | undefined
+}
+
+interface Stand {
+  /** A word of ours. */
+  readonly state: string
+  /** Ids of activities. */
+  readonly waitingOn: readonly string[]
+}
+
+export interface Show {
+  /** Shows the run once more where it stands otherwise than before. */
+  readonly now: () => void
+  /** Does so at every change, for as long as the run lasts. */
+  readonly changes: () => Promise<void>
+}
+
+export function createShow({ shownBy, organizationId, carriesOut, commit }: ShownRun, stand: () => Stand): Show {
   const nothing = { now: () => {}, changes: async () => {} }
   // An older worker may have begun it, and shown nothing.
   if (shownBy === undefined || !patched('run-shown')) return nothing
-  const { organization, plan, state, waitingOn } = SEARCH_ATTRIBUTES
-  // A client's memo could not be read by a client: what it reads, a workflow has made.
-  const about = {
-    [organization.name]: organizationId,
-    [plan.name]: planDigest,
-    ...(commit === undefined ? {} : { [SEARCH_ATTRIBUTES.commit.name]: commit }),
-  }
-  const stand = () => {
-    const { state: word, batches } = progress()
-    const waiting = batches.flatMap((one) => (one.state === 'waiting' && one.activityId ? [one.activityId] : []))
-    return { word, waiting }
+  const marks = SEARCH_ATTRIBUTES
+  const show = ({ state, waitingOn }: Stand) => {
+    // A client's memo could not be read by a client: what it reads, a workflow has made.
+    if (shownBy === 'memo')
+      return upsertMemo({
+        [marks.organization.name]: organizationId,
+        [marks.plan.name]: carriesOut,
+        ...(commit === undefined ? {} : { [marks.commit.name]: commit }),
+        [marks.state.name]: state,
+        [marks.waitingOn.name]: waitingOn,
+      })
+    upsertSearchAttributes([
+      { key: marks.organization, value: organizationId },
+      { key: marks.plan, value: carriesOut },
+      ...(commit === undefined ? [] : [{ key: marks.commit, value: commit }]),
+      { key: marks.state, value: state },
+      { key: marks.waitingOn, value: [...waitingOn] },
+    ])
   }
   let before = ''
   const now = () => {
-    const { word, waiting } = stand()
-    const text = JSON.stringify([word, waiting])
+    const text = JSON.stringify(stand())
     if (text === before) return
     before = text
-    if (shownBy === 'memo') upsertMemo({ ...about, [state.name]: word, [waitingOn.name]: waiting })
-    else
-      upsertSearchAttributes([
-        { key: state, value: word },
-        { key: waitingOn, value: waiting },
-      ])
+    show(stand())
   }
   return {
     now,
     async changes() {
       for (;;) {
         now()
-        await condition(() => {
-          const { word, waiting } = stand()
-          return JSON.stringify([word, waiting]) !== before
-        })
+        await condition(() => JSON.stringify(stand()) !== before)
       }
     },
   }
+}
+
+export function standOfApply({ state, batches }: ApplyProgress): Stand {
+  const waiting = batches.filter((one) => one.state === 'waiting' && one.activityId)
+  return { state, waitingOn: waiting.map(({ activityId }) => activityId!) }
+}
+
+/** Shows a run of one activity at a time. */
+export function standOf(state: string, waitsFor: string | undefined): Stand {
+  return { state, waitingOn: state === 'waiting' && waitsFor ? [waitsFor] : [] }
 }

@@ -13,6 +13,7 @@ import {
   rotationKeysOf,
   submitter,
   taskQueueOf,
+  whereShown,
 } from '../operations/index.ts'
 import type { Logger, Secret } from '../telemetry/index.ts'
 import { createWorker, type TemporalConnections, type WorkerOptions } from '../worker/index.ts'
@@ -42,7 +43,7 @@ export async function createOrganizationWorker(
   }
   const lacking = await registerSearchAttributes(temporal.client)
   if (lacking !== undefined)
-    logger.info('Temporal has no search attributes for applies; their memos say the same', { said: lacking })
+    logger.info('Temporal has no search attributes for its workflows; their memos say the same', { said: lacking })
   return createWorker({
     ...more,
     connection: await temporal.openForWorker(),
@@ -63,6 +64,7 @@ export async function createOrganizationWorker(
       planWatched: (watched) => clients.plan(watched),
       readCommit: createCommitReader(settings.dataDir, takeEnvironment()),
       isApplying: (organizationId) => isApplying(temporal.client, organizationId),
+      whereShown: () => whereShown(temporal.client),
       progressOfApply: (organizationId) => progressOfApply(temporal.client, organizationId),
       noticeEnvironment: takeEnvironment(),
       logger,

@@ -9,7 +9,7 @@ import { isOver } from './apply-end.ts'
 import { followRun, untilAskedAgain } from './follow.ts'
 import { applyId, applyInsideId, taskQueueOf } from './names.ts'
 import { APPLY } from './run-end.ts'
-import { isUnknownAttribute, marksOf, whereShown } from './search-attributes.ts'
+import { startShown } from './search-attributes.ts'
 import { isAlreadyStarted, isNotFound, isServiceError } from './temporal-errors.ts'
 
 export type ApplyHandle = WorkflowHandle<typeof apply>
@@ -75,17 +75,24 @@ export async function startApply(place: ApplyPlace, plan: Plan): Promise<Started
   const run = await planStore.runs.open(plan.digest)
   const inside = plans.length === 0 ? undefined : await planStore.runs.openInside(plan.digest, run)
   const tells = inside === undefined ? undefined : applyInsideId(organizationId, nameOfRun(inside)!)
-  const shownBy = await whereShown(client)
   const input: ApplyInput = {
     organizationId,
     planDigest: plan.digest,
     run,
-    shownBy,
     ...(plan.commit === undefined ? {} : { commit: plan.commit }),
     ...(inside === undefined ? {} : { inside: { run: inside, makers: makersOf(plan) }, tells: tells! }),
   }
   try {
-    const own = await startShown(client, plan, { input, taskQueue })
+    const marked = { organizationId, carriesOut: plan.digest, commit: plan.commit }
+    const own = await startShown(client, marked, (shown) =>
+      client.workflow.start<typeof apply>('apply', {
+        workflowId: applyId(organizationId),
+        taskQueue,
+        args: [{ ...input, ...shown.input }],
+        workflowIdConflictPolicy: 'FAIL',
+        ...shown.options,
+      }),
+    )
     // This run holds the lock. One that was ended at Temporal cannot be started again with the old input.
     await planStore.endRuns(organizationId, { except: inside === undefined ? [run] : [run, inside] })
     if (tells === undefined) return { own }
@@ -102,29 +109,6 @@ export async function startApply(place: ApplyPlace, plan: Plan): Promise<Started
     return plans.length === 0
       ? { own }
       : { own, inside: { handle: await startInside(place, plan, { isOwnElsewhere: true }), plans } }
-  }
-}
-
-/** A server that does not know the search attributes yet is told the same in the memo. */
-async function startShown(
-  client: Client,
-  plan: Plan,
-  { input, taskQueue }: { readonly input: ApplyInput; readonly taskQueue: string },
-): Promise<ApplyHandle> {
-  const start = (shownBy: NonNullable<ApplyInput['shownBy']>) =>
-    client.workflow.start<typeof apply>('apply', {
-      workflowId: applyId(input.organizationId),
-      taskQueue,
-      args: [{ ...input, shownBy }],
-      workflowIdConflictPolicy: 'FAIL',
-      ...(shownBy === 'memo' ? {} : { typedSearchAttributes: marksOf(plan) }),
-    })
-  const { shownBy = 'memo' } = input
-  try {
-    return await start(shownBy)
-  } catch (error) {
-    if (shownBy === 'memo' || !isServiceError(error) || !isUnknownAttribute(error)) throw error
-    return start('memo')
   }
 }
 
@@ -210,11 +194,14 @@ async function startInside(
     run,
     ...(isOwnElsewhere ? { isOwnElsewhere } : {}),
   }
-  return client.workflow.start<typeof applyInside>('applyInside', {
-    workflowId: applyInsideId(organizationId, nameOfRun(run)!),
-    taskQueue,
-    args: [input],
-  })
+  return startShown(client, { organizationId, carriesOut: plan.digest }, (shown) =>
+    client.workflow.start<typeof applyInside>('applyInside', {
+      workflowId: applyInsideId(organizationId, nameOfRun(run)!),
+      taskQueue,
+      args: [{ ...input, ...shown.input }],
+      ...shown.options,
+    }),
+  )
 }
 
 /** What begins the applies inside for a running apply of the organization; undefined where nothing does. */

@@ -90,7 +90,7 @@ export {
   rotateOauth2,
 } from './rotate-oauth2.ts'
 export { APPLY, BATCH, foreignEndOf, ROTATION, SEND } from './run-end.ts'
-export { registerSearchAttributes } from './search-attributes.ts'
+export { registerSearchAttributes, startShown, whereShown } from './search-attributes.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'
 export { castVote, findActivity, listActivities, listRecorded, readFactors } from './waiting.ts'

@@ -21,6 +21,7 @@ import { type ApplyPlace, assertWorker } from './apply.ts'
 import { followRun } from './follow.ts'
 import { findEarlier, giveUpRotation, rotationKeysOf, rotationsOf } from './open-rotations.ts'
 import { foreignEndOf, ROTATION } from './run-end.ts'
+import { startShown } from './search-attributes.ts'
 import { isAlreadyStarted, isNotFound } from './temporal-errors.ts'
 
 export type RotationHandle = WorkflowHandle<typeof rotate>
@@ -183,12 +184,16 @@ export async function beginRotation(
   if (oldKey && !continued) keys.keepOld(rotationId, oldKey)
   const input: RotateInput = { organizationId: organization.id, rotationId }
   try {
-    await client.workflow.start<typeof rotate>('rotate', {
-      workflowId,
-      taskQueue,
-      args: [input],
-      workflowIdConflictPolicy: 'FAIL',
-    })
+    const marked = { organizationId: organization.id, carriesOut: rotationId }
+    await startShown(client, marked, (shown) =>
+      client.workflow.start<typeof rotate>('rotate', {
+        workflowId,
+        taskQueue,
+        args: [{ ...input, ...shown.input }],
+        workflowIdConflictPolicy: 'FAIL',
+        ...shown.options,
+      }),
+    )
   } catch (error) {
     // Temporal may have taken the start, and the answer was lost. Where nobody can say, the order stays as it is.
     const running = await progressOf(handle)

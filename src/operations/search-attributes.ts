@@ -1,10 +1,8 @@
 /** Search attributes at Temporal, where the server has them; else the same stands in the memo of a workflow. */
 import type { Client, Connection } from '@temporalio/client'
-import type { ApplyInput } from '../../workflows/index.ts'
+import type { ShownBy } from '../../activities/index.ts'
 import { SEARCH_ATTRIBUTES } from '../../workflows/names.ts'
-import type { Plan } from '../plan/index.ts'
-
-type ShownBy = NonNullable<ApplyInput['shownBy']>
+import { isServiceError } from './temporal-errors.ts'
 
 /** As Temporal numbers their types. */
 const TYPES = { KEYWORD: 2, KEYWORD_LIST: 7 } as const
@@ -35,15 +33,45 @@ export async function whereShown(client: Client): Promise<ShownBy> {
   }
 }
 
-/** What a start says of a plan in search attributes. */
-export function marksOf({ organization, digest, commit }: Plan) {
+/** What a workflow carries out, as lists of workflows show it: ids and digests, which are no secrets. */
+interface Marked {
+  readonly organizationId: string
+  /** Digest of the plan; id of the send, batch or rotation. */
+  readonly carriesOut: string
+  readonly commit?: string | undefined
+}
+
+/** How a start says where its run is shown: a part of its input, and of its options. */
+export interface ShownStart {
+  readonly input: { readonly shownBy: ShownBy }
+  readonly options: { readonly typedSearchAttributes?: ReturnType<typeof pairsOf> }
+}
+
+/** Starts a workflow that is found by search attributes; a server that does not know these (yet) is told the same in the memo. */
+export async function startShown<T>(
+  client: Client,
+  marked: Marked,
+  start: (shown: ShownStart) => Promise<T>,
+): Promise<T> {
+  const inMemo = () => start({ input: { shownBy: 'memo' }, options: {} })
+  const shownBy = await whereShown(client)
+  if (shownBy === 'memo') return inMemo()
+  try {
+    return await start({ input: { shownBy }, options: { typedSearchAttributes: pairsOf(marked) } })
+  } catch (error) {
+    if (!isServiceError(error) || !isUnknownAttribute(error)) throw error
+    return inMemo()
+  }
+}
+
+function pairsOf({ organizationId, carriesOut, commit }: Marked) {
   const marks = SEARCH_ATTRIBUTES
   const known = commit === undefined ? [] : [{ key: marks.commit, value: commit }]
-  return [{ key: marks.organization, value: organization.id }, { key: marks.plan, value: digest }, ...known]
+  return [{ key: marks.organization, value: organizationId }, { key: marks.plan, value: carriesOut }, ...known]
 }
 
 /** A server that has just taken them up may not know them everywhere yet. */
-export function isUnknownAttribute(error: unknown): boolean {
+function isUnknownAttribute(error: unknown): boolean {
   return /search attribute/i.test(detailsOf(error))
 }
 

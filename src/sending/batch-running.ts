@@ -8,6 +8,7 @@ import {
   followRun,
   isServiceError,
   sendBatchWorkflowId,
+  startShown,
 } from '../operations/index.ts'
 import { ledgerOf } from './running.ts'
 
@@ -32,15 +33,18 @@ export async function beginBatch(
   await batches.put(batch)
   const { batchId, organization } = batch
   if (resumes) await batches.resume(batchId)
-  const options = {
-    workflowId: sendBatchWorkflowId(organization.id, batchId),
-    taskQueue,
-    args: [{ organizationId: organization.id, batchId, stopOnFailure }] as const,
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  } as const
-  // One that was stopped may still run, to follow what was submitted, and may end just now.
-  if (resumes) return client.workflow.signalWithStart<typeof sendBatch>('sendBatch', { ...options, signal: 'resume' })
-  return client.workflow.start<typeof sendBatch>('sendBatch', options)
+  return startShown(client, { organizationId: organization.id, carriesOut: batchId }, async (shown) => {
+    const options = {
+      workflowId: sendBatchWorkflowId(organization.id, batchId),
+      taskQueue,
+      args: [{ organizationId: organization.id, batchId, stopOnFailure, ...shown.input }] as const,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      ...shown.options,
+    } as const
+    // One that was stopped may still run, to follow what was submitted, and may end just now.
+    if (resumes) return client.workflow.signalWithStart<typeof sendBatch>('sendBatch', { ...options, signal: 'resume' })
+    return client.workflow.start<typeof sendBatch>('sendBatch', options)
+  })
 }
 
 /** Follows a batch until it is over, or until `until` says that this is enough. A worker that went away is waited for. Throws `cli/run-ended`. */

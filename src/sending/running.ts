@@ -13,7 +13,7 @@ import {
 } from '../../activities/index.ts'
 import type { send } from '../../workflows/index.ts'
 import { EXIT, QuorateError } from '../diagnostics/index.ts'
-import { type ApplyPlace, assertWorker, followRun, SEND, sendWorkflowId } from '../operations/index.ts'
+import { type ApplyPlace, assertWorker, followRun, SEND, sendWorkflowId, startShown } from '../operations/index.ts'
 
 type SendHandle = WorkflowHandle<typeof send>
 
@@ -37,13 +37,17 @@ export async function beginSend({ client, taskQueue, dataDir }: ApplyPlace, orde
   const { sendId, order: entered } = await ledgerOf(dataDir).sends.enter(order)
   assertSame(entered, order)
   const organizationId = entered.organization.id
-  const handle = await client.workflow.start<typeof send>('send', {
-    workflowId: sendWorkflowId(organizationId, sendId),
-    taskQueue,
-    args: [{ organizationId, sendId }],
-    // One that runs is joined; one that has ended is begun again with the same bytes, and ends alike.
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  })
+  // By the id and never by the reference, which is a person's word.
+  const handle = await startShown(client, { organizationId, carriesOut: sendId }, (shown) =>
+    client.workflow.start<typeof send>('send', {
+      workflowId: sendWorkflowId(organizationId, sendId),
+      taskQueue,
+      args: [{ organizationId, sendId, ...shown.input }],
+      // One that runs is joined; one that has ended is begun again with the same bytes, and ends alike.
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      ...shown.options,
+    }),
+  )
   return { sendId, order: entered, handle }
 }
 

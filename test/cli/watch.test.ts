@@ -2,9 +2,11 @@
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { WatchState } from '../../activities/index.ts'
+import { whereShown } from '../../src/operations/index.ts'
 import { readPlan } from '../../src/plan/index.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { testBundle } from '../worker-runtime.ts'
+import { askUntil } from '../workflows/asking.ts'
 import { createReplayer } from '../workflows/recorded.ts'
 import { countActivities, quorateShared as quorate, writeFiles } from './harness.ts'
 import { connectScene, type Scene, scene } from './scene.ts'
@@ -78,6 +80,31 @@ async function replayLooks({ env, service }: Scene): Promise<void> {
   }
 }
 
+/** The worker has registered what lists of workflows are searched by, and the server knows it. */
+async function untilSearchable({ env }: Scene): Promise<void> {
+  const { client, close } = await connectScene(env)
+  await askUntil(
+    () => whereShown(client),
+    (where) => where === 'search attributes',
+  )
+  await close()
+}
+
+/** The repair is found at Temporal by its plan and its end. */
+async function findRepair({ env, service }: Scene, planDigest: string): Promise<void> {
+  const { client, close } = await connectScene(env)
+  const query = `QuorateOrganization = '${service.organizationId}' and QuoratePlan = '${planDigest}' and QuorateState = 'done'`
+  const { workflowId } = await askUntil(
+    async () => {
+      for await (const one of client.workflow.list({ query })) return one
+      return undefined
+    },
+    (one) => one !== undefined,
+  ).then((one) => one!)
+  expect(workflowId).toBe(`apply/${service.organizationId}`)
+  await close()
+}
+
 /** Somebody edits the policy and deletes a tag by hand. */
 async function editByHand({ service }: Scene) {
   const { policies } = await service.root.query('list_policies')
@@ -145,11 +172,13 @@ describe('watch: report', () => {
 describe('watch: propose and repair', () => {
   test('repair puts back what is of its kinds alone; what is proposed is applied by a person', async () => {
     const place = await watchedScene()
+    await untilSearchable(place)
     await editByHand(place)
     const kinds = ['--kind', 'policies=repair', '--kind', 'tags=propose']
     const added = await quorate(['watch', 'add', place.defs, '--every', '1h', ...kinds], place)
     expect(added.exit).toBe(0)
-    await until(place, ({ state }) => state?.repair?.begun === true)
+    const { state } = await until(place, ({ state }) => state?.repair?.begun === true)
+    await findRepair(place, state!.repair!.planDigest)
     const { proposal, drift } = await look(place, (state) => state.drift.length === 1 && state.proposal !== undefined)
     expect(drift[0]).toMatchObject({ address: 'tag.treasury', mode: 'propose' })
     const { policies } = await place.service.root.query('list_policies')

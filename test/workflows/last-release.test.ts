@@ -23,7 +23,9 @@ describe(`replay: the workflows of ${lastRelease.date}`, () => {
   })
   afterAll(() => replayer.close())
 
-  test.each(sealedHistories())('%s goes on at a worker of the last release', async (name) => {
+  // What shows itself to lists of workflows, the last release did not know: none of those goes back (docs/reconciler.md).
+  const known = sealedHistories().filter((name) => !name.startsWith('shown-'))
+  test.each(known)('%s goes on at a worker of the last release', async (name) => {
     const { history, workflowId } = readSealed(name)
     await replayer.replay(history, workflowId)
   })

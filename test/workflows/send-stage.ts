@@ -14,6 +14,7 @@ import {
   sendIdOf,
 } from '../../activities/index.ts'
 import { createRate, createSubmitClient, type Rate } from '../../src/client/index.ts'
+import { type ApplyPlace, rotationKeysOf } from '../../src/operations/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import {
@@ -42,6 +43,10 @@ export interface SendStage {
   readonly service: TestService
   readonly anvil: Anvil
   readonly store: PlanStore
+  /** What the doors begin a send, a batch or a rotation with. */
+  readonly place: ApplyPlace
+  /** Fails if the history of a workflow does not replay; keeps it under a name when histories are recorded. */
+  replayOf(handle: Pick<WorkflowHandle, 'fetchHistory' | 'workflowId'>, record?: string): Promise<void>
   readonly temporal: TemporalConnections
   /** Addresses with 100 ether each. */
   readonly senders: readonly string[]
@@ -99,6 +104,7 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
   const workflowBundle = await testBundle()
   const worker = await createWorker({
     connection: await temporal.openForWorker(),
+    namespace: temporal.namespace,
     seal: testSeal,
     taskQueue: organizationId,
     activities: createActivities({
@@ -106,6 +112,12 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
       planStore: store,
       clock: Date.now,
       logger: silentLogger,
+      rotation: {
+        keysFolder: rotationKeysOf(folder),
+        clientWith: (_, privateKey) =>
+          createSubmitClient({ baseUrl: service.url, organizationId, stamper: createApiKeyStamper({ privateKey }) }),
+        useKey: () => {},
+      },
     }),
     workflowBundle,
     // Without a cache every workflow task is a replay: what is not deterministic shows at once.
@@ -119,6 +131,8 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
     service,
     anvil,
     store,
+    place: { client: temporal.client, organizationId, taskQueue: organizationId, dataDir: folder },
+    replayOf: (handle, record) => replayer.replayOf(handle, record),
     temporal,
     senders,
     orderOf: (reference, parameters = {}) => ({
