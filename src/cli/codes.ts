@@ -93,6 +93,11 @@ export const cliCodes = {
     solve: 'look at that activity; if this is another payment, say so with `--not ACTIVITY`; nothing was submitted',
     exit: EXIT.refused,
   },
+  'cli/too-little': {
+    summary: 'who is to pay has less than the send takes, by a node of QUORATE_CHAINS and by the API',
+    solve: 'fund the address and give the same command again; nothing was submitted',
+    exit: EXIT.refused,
+  },
   'cli/other-decimals': {
     summary: 'an asset is defined with other decimals than its contract has, as the service says',
     solve: 'correct `decimals` in the definitions; nothing was submitted',

@@ -4,6 +4,7 @@
  */
 export { alikeWords, assertNotAlike, findAlikeReferences } from './alike-references.ts'
 export { printAmount } from './amount.ts'
+export { createHeldByApi } from './api-balances.ts'
 export { type AskedRow, findAskedRows, lookAlikesIn } from './batch-approval.ts'
 export { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'
 export { makeOrders, type OrderedRow } from './batch-orders.ts'
@@ -32,5 +33,6 @@ export {
   releaseGivenUp,
 } from './running.ts'
 export { readSignedTransaction } from './signed-transaction.ts'
+export { assertFunded, type PartyBalance, type Simulation, simulateSends } from './simulate.ts'
 export { exitOfStates, SEND_STATES, type SendState, stateOf } from './states.ts'
 export { unknownName, usage } from './usage.ts'

@@ -85,13 +85,13 @@ export function meaningOf(order: SendOrder, { directory, actual, world, now, par
 export async function prepareSend(
   place: Place,
   { make, ...given }: Parameters<typeof readKnown>[1] & { readonly make: (known: Known) => SendOrder },
-): Promise<SendMeaning & { readonly order: SendOrder }> {
+): Promise<SendMeaning & { readonly order: SendOrder; readonly assets: Directory['assets'] }> {
   const known = await readKnown(place, given)
   const order = await known.withFeeCeiling(make(known))
   await checkChain(reader(place), chainOf(order))
   const meaning = meaningOf(order, known)
   await checkTokens(place, [meaning], known)
-  return { order, ...meaning }
+  return { order, ...meaning, assets: known.directory.assets }
 }
 
 /** Each token that is paid is what the definitions say of it. Throws what `checkToken` does. */

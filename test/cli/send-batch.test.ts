@@ -112,6 +112,8 @@ describe('send --batch: a file is read as a whole first', () => {
         each(1, '98', '98000000000000000000'),
         each(2, '1', '1000000000000000000'),
         `  total     100.5 eth from ${day.from} on ${SEPOLIA} in 3 rows, of 100 eth: too little`,
+        `  sender    ${day.from} (${day.address}): 100 eth now, as reported by the API  too little by the API: it takes at least 100.5105 eth`,
+        `  simulated no: QUORATE_CHAINS names no node of ${SEPOLIA}`,
         '',
       ],
     ])

@@ -29,6 +29,8 @@ test('send: a dry run says who is paid, how much in both units, and what will co
       '  amount     1.5 eth, 1500000000000000000 wei',
       `  chain      ${SEPOLIA}`,
       '  fee        at most 500 gwei a unit of gas (the cap of the chain; --max-fee sets another); the service chooses how many units, --gas bounds them',
+      '  sender     100 eth now, as reported by the API',
+      `  simulated  no: QUORATE_CHAINS names no node of ${SEPOLIA}`,
       '  forecast   allow: the root quorum has approved, and policies are not asked',
       '',
     ].join('\n'),
@@ -141,9 +143,9 @@ test('send: a token is paid in its own units; the dry run reads receiver and amo
   const bounds = { 'max-fee': '60gwei', gas: '100000' }
   const given = { asset: 'usdc', amount: '12.5usdc', chain: undefined, ref: 'INV-43', ...bounds }
   const { exit, stdout } = await day.send(['--dry-run'], given)
-  expect({ exit, stdout }).toEqual({
+  expect({ exit, lines: stdout.split('\n') }).toEqual({
     exit: 0,
-    stdout: [
+    lines: [
       '  reference  INV-43',
       `  from       ${day.walletName} (${day.address})`,
       `  to         payroll (${PAYROLL})`,
@@ -151,9 +153,12 @@ test('send: a token is paid in its own units; the dry run reads receiver and amo
       `  token      usdc (${TOKEN})`,
       `  chain      ${SEPOLIA}`,
       '  fee        at most 0.006 eth: 60 gwei a unit of gas, 100000 units',
+      '  sender     20 USDC now, as reported by the API',
+      expect.stringMatching(/^ {2}sender {5}98\.\d+ eth now, as reported by the API$/),
+      `  simulated  no: QUORATE_CHAINS names no node of ${SEPOLIA}`,
       '  forecast   allow: the root quorum has approved, and policies are not asked',
       '',
-    ].join('\n'),
+    ],
   })
   expect((await day.send(['--yes'], given)).exit).toBe(0)
   expect([await day.token.balanceOf(PAYROLL), await day.token.balanceOf(day.address)]).toEqual([

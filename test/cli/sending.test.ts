@@ -293,16 +293,23 @@ describe('sending', () => {
     const description = { receiver: party, amount, token: party, fee }
     const needs = { any: { count: 1, of: [evil] } }
     const explanation = { outcome: 'OUTCOME_ALLOW', basis: 'policy', decidedBy: [evil], needs, policies: [] } as never
-    const shown = renderOrder(order, { description, explanation }, style).trimEnd().split('\n')
-    expect(shown).toHaveLength(8)
+    const held = { text: evil, atomic: '1' }
+    const short = { needs: held, saidBy: [evil], deniedBy: [evil] }
+    const balance = { of: 'payee' as const, ...party, before: held, after: held, feeAtMost: held, short }
+    const ran = { chain: SEPOLIA, sender: party, by: evil, block: '1', balances: [balance], warnings: [evil] }
+    const simulations = [ran, { ...ran, unknown: evil }]
+    const shown = renderOrder(order, { description, explanation, simulation: simulations[0] }, style)
+      .trimEnd()
+      .split('\n')
+    expect(shown).toHaveLength(11)
     const listed = renderListedSend({ order }, style, 0).trimEnd()
     const total = { from: evil, address: FROM, chain: SEPOLIA, rows: 1, amount }
-    const batch = { batchId: 'b', organization, file: evil, orderedAt: '', totals: [total] }
+    const batch = { batchId: 'b', organization, file: evil, orderedAt: '', totals: [total], simulations }
     const one = { row: { line: 2, cells: new Map() }, order, description, explanation, state: 'not begun' as const }
     const batched = renderSendBatch({ ...batch, rows: [one] }, { style, rows: true })
       .trimEnd()
       .split('\n')
-    expect(batched).toHaveLength(3)
+    expect(batched).toHaveLength(9)
     for (const line of [...shown, listed, ...batched]) expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     const row = { row: 2, reference: evil, from: 'a', to: 'b', amount: '1 wei', state: 'failed' as const, reason: evil }
     const report = {

@@ -37,6 +37,8 @@ test('send on Solana: a dry run says who is paid, how much in both units, and wh
       '  amount     1.5 sol, 1500000000 lamports',
       '  chain      solana:devnet',
       '  fee        0.00002 sol, all of which is paid: 0.000005 sol for the signature, 0.000015 sol to be preferred (the cap of the chain; --max-fee sets another)',
+      '  sender     10 sol now, as reported by the API',
+      '  simulated  no: QUORATE_CHAINS names no node of solana:devnet',
       '  forecast   allow: the root quorum has approved, and policies are not asked',
       '',
     ].join('\n'),
@@ -119,6 +121,58 @@ test('send on Solana: a token is paid to who has no account of it yet, for no mo
   expect((await day.send(['--yes'], given)).exit).toBe(0)
   expect([day.tokens(CREW), day.tokens(day.address)]).toEqual([12_500_000n, 7_500_000n])
   expect(held - day.node.balance(day.address)).toBe(100_000n + day.node.balance(CREW_TOKENS))
+})
+
+test('send on Solana: what it leaves sender and payee with is told by a node, which is then so', {
+  timeout: 120_000,
+}, async () => {
+  const node = { QUORATE_CHAINS: `${DEVNET}=${day.node.url}` }
+  const rowsOf = async (given: Readonly<Record<string, string | undefined>>) => {
+    const { exit, stdout } = await day.send(['--dry-run', '--json'], given, { environment: node })
+    expect(exit).toBe(0)
+    const { simulation } = JSON.parse(stdout) as {
+      simulation: { warnings: string[]; balances: { of: string; before: { text: string }; after?: { text: string } }[] }
+    }
+    return {
+      rows: simulation.balances.map(({ of, before, after }) => [of, before.text, after?.text]),
+      warnings: simulation.warnings,
+    }
+  }
+  const sol = (amount: bigint) => `${Number(amount) / 1e9} sol`
+  const [held, paid] = [day.node.balance(day.address), day.node.balance(CREW)]
+  const plain = { amount: '0.5sol', ref: 'LEFT', 'max-fee': '0.00001sol' }
+  expect(await rowsOf(plain)).toEqual({
+    rows: [
+      ['sender', sol(held), sol(held - 500_010_000n)],
+      ['payee', sol(paid), sol(paid + 500_000_000n)],
+    ],
+    warnings: [],
+  })
+  expect((await day.send(['--yes'], plain, { environment: node })).exit).toBe(0)
+  expect([day.node.balance(day.address), day.node.balance(CREW)]).toEqual([held - 500_010_000n, paid + 500_000_000n])
+
+  const fresh = Keypair.fromSeed(new Uint8Array(32).fill(24)).publicKey.toBase58()
+  const tokens = { to: fresh, asset: 'usdc', amount: '1', chain: undefined, ref: 'LEFT-2', 'max-fee': '0.00001sol' }
+  const { rows } = await rowsOf(tokens)
+  expect([rows[0], rows[2]]).toEqual([
+    ['sender', '7.5 USDC', '6.5 USDC'],
+    ['payee', '0 USDC', '1 USDC'],
+  ])
+  // The rent of the new account is in it.
+  expect(Number.parseFloat(rows[1]![2]!)).toBeLessThan(Number(held - 500_010_000n - 2_000_000n) / 1e9)
+
+  const before = await countActivities(day.service)
+  const much = await rowsOf({ ...plain, amount: '1000sol', ref: 'MUCH' })
+  expect([much.rows[0]![2], much.warnings]).toEqual([
+    undefined,
+    [expect.stringMatching(/^MUCH: it would fail: .*insufficient lamports/)],
+  ])
+  const refused = await day.send(['--yes'], { ...plain, amount: '1000sol', ref: 'MUCH' }, { environment: node })
+  expect([refused.exit, refused.stderr]).toEqual([
+    4,
+    expect.stringMatching(/cli\/too-little: \S+ has \S+ sol, and this takes at least 1000\.00001 sol/),
+  ])
+  expect(await countActivities(day.service)).toBe(before)
 })
 
 test('send on Solana: two payments alike are two, also where the fee is given', { timeout: 120_000 }, async () => {

@@ -392,6 +392,25 @@ const decided = (outcome: 'executed' | 'denied' | 'waits' | 'unknown') => ({
   policies: [],
   needed: { sets: [['bob']] },
 })
+/** What a node of the user's own says of a send, and the names in it. */
+const simulation = {
+  chain: 'eip155:1',
+  by: 'the node at 127.0.0.1:8545',
+  block: '7',
+  balances: [
+    {
+      of: 'sender',
+      name: 'treasury',
+      address: '0xf0',
+      before: { text: '3 eth' },
+      after: { text: '2 eth' },
+      feeAtMost: { text: '0.5 eth' },
+      short: { needs: { text: '9 eth' }, saidBy: ['the node'], deniedBy: ['the API'] },
+    },
+  ],
+  warnings: ['INV: it would revert: no'],
+}
+
 const VIEWS: readonly View[] = [
   { name: 'approve: an activity', given: activity, render: (one) => renderActivity(one, style, NOW), laysOut: true },
   {
@@ -573,6 +592,7 @@ const VIEWS: readonly View[] = [
         call: activity.sends[0]!.call,
       },
       explanation,
+      simulation,
     },
     render: ({ order, ...meaning }: { order: never; description: never; explanation: never }) =>
       renderOrder(order, meaning, style),
@@ -606,6 +626,7 @@ const VIEWS: readonly View[] = [
           funds: { text: '2 eth', atomic: '2' },
         },
       ],
+      simulations: [simulation, { ...simulation, unknown: 'it does not run them' }],
     },
     render: (batch) => renderSendBatch(batch, { style, rows: true }),
     not: ['caip2', 'chain', 'basis', 'effect'],

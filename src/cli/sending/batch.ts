@@ -11,10 +11,12 @@ import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '.
 import { type Place, reader } from '../../operations/index.ts'
 import {
   alikeWords,
+  assertFunded,
   assertNotAlike,
   type BatchFile,
   beginBatch,
   checkTokens,
+  createHeldByApi,
   exitOfBatch,
   type FileRow,
   followBatch,
@@ -29,6 +31,7 @@ import {
   readKnown,
   releaseGivenUp,
   type SendField,
+  simulateSends,
   sumUp,
   usage,
   whyDenied,
@@ -80,6 +83,8 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   const chosen = leaveOut(batch, options['skipDenied'] === true)
   const open = batch.rows.filter(isOpen)
   const rows = await joinElsewhere(input, place, chosen)
+  // What is joined may have taken its funds already.
+  if (rows.rows.every(({ order }) => order.bodyTimeMs === undefined)) assertFunded(batch.simulations)
   // What was begun before goes on by itself, and is only looked at.
   if (open.length > 0)
     await assertConfirmed(input, { question: `Send these ${open.length}?`, otherwise: 'nothing was sent' })
@@ -152,9 +157,19 @@ async function prepare(
   const batch = { batchId, organization, file: basename(path), orderedAt: new Date(now).toISOString() }
   const stands = await batches.survey({ ...batch, rows: orders.map((order) => ({ line: 0, order })) })
   const standing = rows.map((row, index) => ({ ...row, state: stands[index]!.state }))
-  const totals = await withFunds(sumUp(standing.filter(isOpen), known.directory), client)
+  const open = standing.filter(isOpen)
+  const heldByApi = createHeldByApi(client)
+  const totals = await withFunds(sumUp(open, known.directory), heldByApi)
+  const { assets } = known.directory
+  const simulations = await simulateSends(
+    open.filter((row) => !wouldBeDenied(row)),
+    { nodes: readNodeSettings(input).nodes, heldByApi, assets },
+  )
   const stoppedAt = await batches.stoppedAt(batchId)
-  return { diagnostics, batch: { ...batch, rows: standing, totals, ...(stoppedAt === undefined ? {} : { stoppedAt }) } }
+  return {
+    diagnostics,
+    batch: { ...batch, rows: standing, totals, simulations, ...(stoppedAt === undefined ? {} : { stoppedAt }) },
+  }
 }
 
 /** A batch that a user stopped, for a reason, goes on only with `--resume`. */
@@ -181,7 +196,10 @@ function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCo
 }
 
 /** Denied rows stop the whole batch, or are left out with `--skip-denied`. */
-function leaveOut({ rows, totals: _, stoppedAt: __, ...batch }: PreparedSendBatch, skips: boolean): SendBatch {
+function leaveOut(
+  { rows, totals: _, simulations: __, stoppedAt: ___, ...batch }: PreparedSendBatch,
+  skips: boolean,
+): SendBatch {
   const denied = rows.filter(wouldBeDenied)
   if (denied.length > 0 && !skips) {
     const [first] = denied

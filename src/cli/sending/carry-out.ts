@@ -6,9 +6,11 @@ import type { Explanation } from '../../policy/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import {
   alikeWords,
+  assertFunded,
   assertNotAlike,
   assertNotElsewhere,
   beginSend,
+  createHeldByApi,
   type EarlierSend,
   findAlikeReferences,
   findEarlier,
@@ -17,9 +19,11 @@ import {
   isDenied,
   isFinal,
   ledgerOf,
+  type prepareSend,
   releaseGivenUp,
   type SendDescription,
-  type SendMeaning,
+  type Simulation,
+  simulateSends,
   whyDenied,
   withFinality,
 } from '../../sending/index.ts'
@@ -35,7 +39,7 @@ import { createPatience } from '../waiting.ts'
 export async function carryOut(
   input: CommandInput,
   place: Place,
-  { order, ...prepared }: SendMeaning & { readonly order: SendOrder },
+  { order, assets, ...prepared }: Awaited<ReturnType<typeof prepareSend>>,
 ): Promise<ExitCode> {
   const { io, json, options, settings } = input
   const earlier = await findEarlier(settings.dataDir, order)
@@ -43,9 +47,10 @@ export async function carryOut(
   const isFree = earlier === undefined || earlier.progress?.state === 'given up'
   const alike = isFree ? await readAlike(settings.dataDir, [order]) : []
   const meaning = alike.length === 0 ? prepared : { ...prepared, description: withAlike(prepared.description, alike) }
-  const shown = renderOrder(order, { ...meaning, earlier }, io.style)
+  const simulation = isFree ? await simulateOne(input, place, { order, assets, ...meaning }) : undefined
+  const shown = renderOrder(order, { ...meaning, earlier, simulation }, io.style)
   if (options['dryRun']) {
-    if (json) writeJson(io, toSendJson({ order, ...meaning, ...earlier }))
+    if (json) writeJson(io, toSendJson({ order, ...meaning, simulation, ...earlier }))
     else io.out(shown)
     return EXIT.done
   }
@@ -58,12 +63,24 @@ export async function carryOut(
     assertNotDenied(meaning.explanation)
     assertNotAlike(alike, readNot(input))
     ordered = await notElsewhere(input, place, [order])
-    if (!json && ordered[0]!.bodyTimeMs !== undefined) io.say(JOINED)
+    const isJoined = ordered[0]!.bodyTimeMs !== undefined
+    if (!json && isJoined) io.say(JOINED)
+    // One that is joined may have taken the funds already.
+    if (simulation && !isJoined) assertFunded([simulation])
     await assertConfirmed(input, { question: 'Send this?', otherwise: 'it was not sent' })
     if (earlier !== undefined)
       await releaseGivenUp(reader(place), { dataDir: settings.dataDir, sendId: earlier.sendId })
   }
   return begin(input, place, ordered[0]!)
+}
+
+async function simulateOne(
+  input: CommandInput,
+  place: Place,
+  { order, description, assets }: Awaited<ReturnType<typeof prepareSend>>,
+): Promise<Simulation> {
+  const sources = { nodes: readNodeSettings(input).nodes, heldByApi: createHeldByApi(reader(place)), assets }
+  return (await simulateSends([{ order, description }], sources))[0]!
 }
 
 const JOINED = 'This reference was sent from elsewhere: it is followed from here too, and not sent again.\n'

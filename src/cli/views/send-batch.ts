@@ -11,12 +11,14 @@ import {
   type OrderedRow,
   SEND_STATES,
   type SendState,
+  type Simulation,
 } from '../../sending/index.ts'
 import { type Io, type Style, writeJsonLine } from '../io.ts'
 import { overLine, view } from '../screen.ts'
 import { EVENTS_VERSION } from './events.ts'
 import { forecastLine } from './explanation.ts'
 import { COLOURS, toSendJson } from './send.ts'
+import { balanceRows } from './send-balances.ts'
 import { named } from './send-words.ts'
 
 /** A file whose rows can all be sent. */
@@ -24,6 +26,8 @@ export interface PreparedSendBatch extends Omit<SendBatch, 'rows'> {
   readonly rows: readonly PreparedRow[]
   /** Of what is still to be sent. */
   readonly totals: readonly BatchTotal[]
+  /** What that would leave its senders and payees with. */
+  readonly simulations: readonly Simulation[]
   /** When somebody stopped the batch of these rows, ISO 8601. */
   readonly stoppedAt?: string
 }
@@ -46,7 +50,7 @@ export function wouldBeDenied(row: PreparedRow): boolean {
 /** What a batch will do: denied rows always, all rows where that is asked for, and the totals. */
 export const renderSendBatch = view(
   (
-    { batchId, file, rows, totals }: PreparedSendBatch,
+    { batchId, file, rows, totals, simulations }: PreparedSendBatch,
     { style, rows: all }: { readonly style: Style; readonly rows: boolean },
   ): string => {
     const shown = rows.filter((one) => all || wouldBeDenied(one))
@@ -72,10 +76,14 @@ export const renderSendBatch = view(
       outcomes.set(text, (outcomes.get(text) ?? 0) + 1)
     }
     const forecasts = [...outcomes].map(([text, count]) => `  ${style.dim('forecast'.padEnd(9))} ${count} × ${text}\n`)
+    const balances = simulations
+      .flatMap((one) => balanceRows(one, { style, isBatch: true }))
+      .filter(([name]) => all || name === 'beware')
+      .map(([name, text]) => `  ${style.dim(name.padEnd(9))} ${text}\n`)
     const head = `${printable(file)}: ${countOf(rows.length)}, batch ${batchId.slice(0, 12)}\n`
     const alike = [...new Set(rows.filter(isOpen).flatMap(({ description: { lookAlikes = [] } }) => lookAlikes))]
     const beware = alike.map((text) => `  ${style.dim('beware'.padEnd(9))} ${style.warning(text)}\n`)
-    return [head, ...beginning, ...lines, ...beware, ...sums, ...(all ? [] : forecasts)].join('')
+    return [head, ...beginning, ...lines, ...beware, ...sums, ...balances, ...(all ? [] : forecasts)].join('')
   },
 )
 

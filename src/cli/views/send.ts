@@ -13,6 +13,7 @@ import {
   type SendDescription,
   type SendMeaning,
   type SendState,
+  type Simulation,
   senderOf,
   stateOf,
 } from '../../sending/index.ts'
@@ -20,6 +21,7 @@ import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 import { age } from './activity.ts'
 import { forecastLine, outcomeWords } from './explanation.ts'
+import { balanceRows } from './send-balances.ts'
 import { renderCall } from './send-call.ts'
 import { feeForSender, named } from './send-words.ts'
 
@@ -47,7 +49,10 @@ export const renderOrder = view(
       explanation,
       factors,
       earlier,
+      simulation,
     }: SendMeaning & {
+      /** What it would leave its parties with; absent where it was asked for before. */
+      readonly simulation?: Simulation | undefined
       /** The earlier order under this reference, which is this very send. */
       readonly earlier?: { readonly order: SendOrder; readonly progress?: SendProgress } | undefined
     },
@@ -72,6 +77,7 @@ export const renderOrder = view(
       ...(call === undefined ? [] : [['call', renderCall(call, style)]]),
       ['chain', chainName(chainOf(order))],
       ['fee', feeForSender(description.fee)],
+      ...(simulation === undefined ? [] : balanceRows(simulation, { style })),
       earlier === undefined
         ? ['forecast', forecastLine({ explanation, factors })]
         : [
@@ -195,7 +201,9 @@ export function toSendJson({
   isLeft,
   replacedBy,
   finality,
+  simulation,
 }: {
+  readonly simulation?: Simulation | undefined
   readonly replacedBy?: ReplacedBy
   readonly finality?: Finality
   readonly isAsked?: boolean
@@ -226,6 +234,7 @@ export function toSendJson({
             ...(factors === undefined ? {} : { factors }),
           },
         }),
+    ...(simulation === undefined ? {} : { simulation }),
     ...(progress === undefined ? {} : { progress }),
     ...(isAsked ? { isAsked } : {}),
     ...(isLeft ? { isLeft } : {}),

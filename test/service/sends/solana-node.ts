@@ -194,9 +194,12 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     return account.exists ? account : { address: at, data: new Uint8Array(), ...none }
   }
 
-  function simulate(bytes: Uint8Array, addresses: readonly string[] | undefined) {
+  function simulate(
+    bytes: Uint8Array,
+    { addresses, isDatedAnew }: { readonly addresses: readonly string[] | undefined; readonly isDatedAnew: boolean },
+  ) {
     checkTaken(bytes)
-    if (!isDated(bytes)) return { err: 'BlockhashNotFound', logs: [], unitsConsumed: 0 }
+    if (!isDatedAnew && !isDated(bytes)) return { err: 'BlockhashNotFound', logs: [], unitsConsumed: 0 }
     runtime.withSigverify(false)
     const outcome = runtime.simulateTransaction(decode(bytes))
     runtime.withSigverify(true)
@@ -315,8 +318,21 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       })
       return inContext(at?.commitment, value)
     },
-    simulateTransaction: (text: string, at: At & { readonly accounts?: { readonly addresses: readonly string[] } }) =>
-      inContext(at.commitment, simulate(decodeBase64(text), at.accounts?.addresses)),
+    simulateTransaction(
+      text: string,
+      {
+        accounts,
+        replaceRecentBlockhash: isDatedAnew = false,
+        commitment,
+      }: {
+        readonly accounts?: { readonly addresses: readonly string[] }
+        readonly replaceRecentBlockhash?: boolean
+        readonly commitment?: string
+      },
+    ) {
+      const addresses = accounts?.addresses
+      return inContext(commitment, simulate(decodeBase64(text), { addresses, isDatedAnew }))
+    },
     sendTransaction(text: string, { skipPreflight }: { readonly skipPreflight?: boolean }) {
       if (skipPreflight !== true) throw new RpcError(-32_603, 'this node tries nothing before it takes it')
       const bytes = decodeBase64(text)
