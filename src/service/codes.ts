@@ -44,6 +44,11 @@ export const SERVICE_CODES = {
     summary: 'An operator asked for a time or a fault that cannot be.',
     solve: 'Correct what the message names; nothing was changed.',
   },
+  'service/operator-silent': {
+    summary: 'The service took an operator’s request, and ended or did not answer in its time.',
+    solve: 'See that it runs, and ask again: what it had identified by then may be written, and nothing else is.',
+    retryable: true,
+  },
   'service/snapshot-exists': {
     summary: 'A snapshot is never written over a file.',
     solve: 'Choose another name, or remove the file.',

@@ -12,7 +12,7 @@ import { untilEnded } from '../service/sends/status.ts'
 import { makeWallet, SOLANA } from '../service/signing/keys.ts'
 import { quorateShared as quorate, testFolder } from './harness.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const DEVNET = 'solana:devnet'
 /** More than any blockhash that was given out before may still be used in. */

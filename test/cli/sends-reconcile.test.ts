@@ -11,7 +11,7 @@ import { SEPOLIA, untilEnded } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { quorateShared as quorate, testFolder } from './harness.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const PAYEE = '0x00000000000000000000000000000000000000b0'
 const CONFIRMATIONS = 3
@@ -145,4 +145,56 @@ test('sends reconcile: a restored store that has no send of an address holds it 
   expect((await reconcile(after, '--yes', '--other', nonce!.hash!)).exit).toBe(0)
   expect((await untilEnded(after.root, id)).txStatus).toBe('INCLUDED')
   expect(await countOf(from)).toBe(2)
+})
+
+test('sends reconcile: with a node that fails, is slow or lies it ends in its time, says what it does not know, and gives nothing back', async () => {
+  const service = await serve()
+  const from = await fundedAddress(service)
+  await untilEnded(service.root, await pay(service, from, 20))
+  await anvil.rpc('anvil_impersonateAccount', from)
+  await anvil.rpc('eth_sendTransaction', { from, to: PAYEE, value: '0x1' })
+  await settle()
+  const id = await pay(service, from, 21)
+  const waits = await untilWaits(service, id)
+  expect(waits).toContain(`nonce 1 of ${from.toLowerCase()} was used`)
+
+  const asked = async (...more: readonly string[]) => {
+    const startedAt = performance.now()
+    const { exit, stdout } = await quorate(['sends', 'reconcile', '--folder', service.dataDir, ...more])
+    return { exit, stdout, seconds: (performance.now() - startedAt) / 1_000 }
+  }
+  node.fault = () => 'page'
+  const failing = await asked('--yes')
+  expect([failing.exit, failing.stdout]).toEqual([
+    3,
+    expect.stringContaining('could not be looked at: eth_chainId had'),
+  ])
+  expect(failing.stdout).toMatch(
+    /nothing of it was written: give the command again when its node answers\.\nNothing was written\.\n$/,
+  )
+  expect(failing.stdout).not.toContain('No address')
+
+  node.fault = () => ({ lateMs: 3_000 })
+  const slow = await asked('--yes', '--within', '2s')
+  expect([slow.exit, slow.stdout]).toEqual([3, expect.stringContaining('the time was over before eth_')])
+  expect(slow.seconds).toBeLessThan(20)
+
+  // A count that is ahead of every block, and receipts of another transaction.
+  node.fault = ({ method, params }) => {
+    if (method === 'eth_getTransactionCount') return params[1] === 'pending' ? { result: '0x4' } : undefined
+    return method === 'eth_getTransactionReceipt' ? { field: 'blockHash', says: `0x${'5'.repeat(64)}` } : undefined
+  }
+  const lied = await reconcile(service, '--yes')
+  expect([lied.exit, lied.lanes[0]!.isHeld, lied.lanes[0]!.nonces.map(({ nonce, is }) => [nonce, is])]).toEqual([
+    3,
+    true,
+    [
+      [1, 'foreign'],
+      [2, 'waits'],
+      [3, 'waits'],
+    ],
+  ])
+  node.fault = () => undefined
+  expect((await untilEnded(service.root, id)).txStatus).toBe('INCLUDED')
+  expect(await countOf(from)).toBe(3)
 })

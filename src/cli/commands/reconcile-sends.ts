@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { askAboutLanes, type SeenLanes } from '../../service/operator/index.ts'
 import type { CommandInput } from '../command.ts'
+import { parseDuration } from '../durations.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { serviceFolder } from '../service-folder.ts'
 import { renderLanes } from '../views/lanes.ts'
@@ -10,7 +11,9 @@ export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const folder = serviceFolder(input)
   const others = readHashes(options['other'])
-  const found = await askAboutLanes(folder, { kind: 'list-lanes', others })
+  const within = options['within']
+  const time = typeof within === 'string' ? { withinMs: parseDuration(within, '--within') } : {}
+  const found = await askAboutLanes(folder, { kind: 'list-lanes', others, ...time })
   const isNothing = found.lanes.length === 0
   if (options['dryRun'] === true || isNothing) {
     if (json) writeJson(io, { ...found, isWritten: false })
@@ -19,7 +22,7 @@ export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
   }
   if (!json) io.say(renderLanes(found))
   await assertConfirmed(input, { question: 'Is that so?', otherwise: 'nothing was written' })
-  const written = await askAboutLanes(folder, { kind: 'reconcile-lanes', others })
+  const written = await askAboutLanes(folder, { kind: 'reconcile-lanes', others, ...time })
   if (json) writeJson(io, { ...written, isWritten: true })
   else io.out(renderLanes(written, { isWritten: true }))
   return exitOf(written)

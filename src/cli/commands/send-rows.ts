@@ -161,6 +161,7 @@ export const sendCommands: readonly CommandRow[] = [
         meaning:
           'transactions, with commas between, that are other payments although they do what a send asks for (default: they are that send)',
       },
+      { flags: '--within <time>', meaning: 'ask the nodes no longer than this, such as 10m (default: 4m)' },
       { flags: '--dry-run', meaning: 'show what was sent; write nothing' },
       { flags: '--yes', meaning: 'do not ask for confirmation' },
       serviceFolder,
@@ -168,7 +169,7 @@ export const sendCommands: readonly CommandRow[] = [
     example: 'quorate sends reconcile --dry-run',
     help: {
       description:
-        'A service whose records are behind the chain, such as after `quorate snapshot restore`, or whose key signs elsewhere too, may take a send for unsent that is paid. Where an address of Ethereum has used nonces that are in none of its sends, nothing more is signed for that address and chain until this command has had the transactions of those nonces looked up at the service’s own nodes, which must agree, in blocks that are settled. A transaction that does what an unsigned send asks for is that send: it is told as included, and never paid again. On Solana, where transactions have no nonce, an address of a restored service holds still in the same way, for what it has paid for since the snapshot, and until nothing that was signed before the restore can be included any more. Any other is kept as sent from elsewhere: a later send that asks for the same waits, until this command is given again, with --other where it is another payment. It exits with 3 while something cannot be identified yet. Nodes that keep no old states cannot tell what used old nonces; serve the chain with one that does.',
+        'A service whose records are behind the chain, such as after `quorate snapshot restore`, or whose key signs elsewhere too, may take a send for unsent that is paid. Where an address of Ethereum has used nonces that are in none of its sends, nothing more is signed for that address and chain until this command has had the transactions of those nonces looked up at the service’s own nodes, which must agree, in blocks that are settled. A transaction that does what an unsigned send asks for is that send: it is told as included, and never paid again. On Solana, where transactions have no nonce, an address of a restored service holds still in the same way, for what it has paid for since the snapshot, and until nothing that was signed before the restore can be included any more. Any other is kept as sent from elsewhere: a later send that asks for the same waits, until this command is given again, with --other where it is another payment. It ends within its time whatever nodes say, and exits with 3 while something cannot be identified or looked at: of that nothing is written, and its address goes on holding still. Nodes that keep no old states cannot tell what used old nonces; serve the chain with one that does.',
       examples: [['quorate sends reconcile --other 0x5c50…,0x88df… --yes', 'these are other payments']],
       exits: ['waiting'],
       seeAlso: ['sends', 'snapshot restore', 'serve'],

@@ -21,16 +21,28 @@ export const renderLanes = view(
       ({ caip2, address, reason }) =>
         `${printable(address)} on ${caip2} could not be looked at: ${printable(reason)}\n`,
     )
-    if (seen.lanes.length === 0) return `${unread.join('')}No address has sent what is not in the records.\n`
+    if (seen.lanes.length === 0 && unread.length === 0) return 'No address has sent what is not in the records.\n'
     const lanes = seen.lanes.map(({ caip2, address, nonces, isHeld, reason }) => {
       const why = reason ?? (isWritten ? 'not all of it is identified' : undefined)
       const held = isHeld && why !== undefined ? `; it holds still: ${printable(why)}` : ''
       const rows = nonces.map((one) => `  ${nonceOf(one)}${transaction(one)}${WORDS[one.is](one)}\n`)
       return `${printable(address)} on ${caip2}${held}\n${rows.join('')}`
     })
-    return `${unread.join('')}${lanes.join('')}${isWritten ? 'Written. Sends that waited for this go on.\n' : ''}`
+    return `${unread.join('')}${lanes.join('')}${endOf(seen, isWritten)}`
   },
 )
+
+/** What was written, what was not, and what to do next. */
+function endOf({ lanes, unread }: SeenLanes, isWritten: boolean): string {
+  const open = unread.length + lanes.filter(({ isHeld }) => isHeld).length
+  const rest =
+    unread.length === 0
+      ? ''
+      : 'Of an address that could not be looked at nothing is known, and nothing of it was written: give the command again when its node answers.\n'
+  if (!isWritten) return `${rest}Nothing was written.\n`
+  if (open === 0) return 'Written. Sends that waited for this go on.\n'
+  return `${rest}Written as far as it is identified; ${open === 1 ? '1 address holds' : `${open} addresses hold`} still, and nothing of it is signed: give the command again later.\n`
+}
 
 /** Transactions of Solana have none. */
 const nonceOf = ({ nonce }: SeenNonce) => (nonce === undefined ? '' : `nonce ${nonce}  `)

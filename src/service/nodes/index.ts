@@ -26,7 +26,15 @@ export {
   MAX_BATCHED_CALLS,
   missingContract,
 } from './gas-station.ts'
-export { type ChainNode, createChainNode, NodeBusy, NodeRefusal, NodeUnreachable, NodeUnreadable } from './node.ts'
+export {
+  boundedNode,
+  type ChainNode,
+  createChainNode,
+  NodeBusy,
+  NodeRefusal,
+  NodeUnreachable,
+  NodeUnreadable,
+} from './node.ts'
 export type { SolanaBlock, SolanaBlockTransaction } from './solana-block.ts'
 export {
   createSolanaNode,

@@ -1,5 +1,7 @@
 /** A chain's node, asked by JSON-RPC 2.0 over HTTP (jsonrpc.org/specification). */
 
+import { setTimeout as pause } from 'node:timers/promises'
+
 /** Asks a node. Throws `NodeRefusal` for an answer that is an error, and `NodeUnreachable` where there is no answer. */
 export interface ChainNode {
   request<Result>(method: string, parameters: readonly unknown[]): Promise<Result>
@@ -59,6 +61,25 @@ export function createChainNode(url: string): ChainNode {
         throw isBusy(status, answer.error) ? new NodeBusy(answer.error.message) : new NodeRefusal(answer.error)
       if (!('result' in answer)) throw new NodeUnreachable(`${method} had an answer that is no JSON-RPC`)
       return answer.result as Result
+    },
+  }
+}
+
+/** The same node until a time on `performance.now`: then what is asked, and what still waits, throws `NodeUnreachable`. */
+export function boundedNode(node: ChainNode, untilMs: number): ChainNode {
+  return {
+    async request<Result>(method: string, parameters: readonly unknown[]): Promise<Result> {
+      const late = new AbortController()
+      const time = Math.max(0, untilMs - performance.now())
+      const over = pause(time, undefined, { signal: late.signal, ref: false }).then(() => {
+        throw new NodeUnreachable(`the time was over before ${method} was answered`)
+      })
+      try {
+        return await Promise.race([time === 0 ? over : node.request<Result>(method, parameters), over])
+      } finally {
+        late.abort()
+        over.catch(() => {})
+      }
     },
   }
 }

@@ -9,6 +9,13 @@ export {
   type NewFault,
   type WebhookFault,
 } from './faults.ts'
-export type { LaneDesk, LaneRequest, SeenLane, SeenLanes, SeenNonce } from './lanes.ts'
+export {
+  LANES_WITHIN_MS,
+  type LaneDesk,
+  type LaneRequest,
+  type SeenLane,
+  type SeenLanes,
+  type SeenNonce,
+} from './lanes.ts'
 export { createOperator, type Operator, type OperatorRequest, type OperatorState, warnOfKept } from './operator.ts'
 export { askAboutLanes, askAboutWebhooks, askOperator, listenForOperator } from './socket.ts'

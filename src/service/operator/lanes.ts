@@ -31,7 +31,7 @@ export interface SeenLane {
   readonly nonces: readonly SeenNonce[]
   /** Whether it holds still: something is not identified, or `reason`. */
   readonly isHeld: boolean
-  /** Why it is too early to say that nothing is missing; of Solana alone. */
+  /** Why not all was looked at, or why it is too early to say that nothing is missing. */
   readonly reason?: string
 }
 
@@ -42,12 +42,18 @@ export interface SeenLanes {
   readonly unread: readonly { readonly caip2: string; readonly address: string; readonly reason: string }[]
 }
 
-/** Requests of an operator about the nonces of senders. */
-export type LaneRequest =
-  /** `others`: hashes, or signatures, of transactions that are other payments, although they do what a send asks for. */
-  | { readonly kind: 'list-lanes'; readonly others: readonly string[] }
-  /** Writes what `list-lanes` shows with the same `others`, as far as it is identified. */
-  | { readonly kind: 'reconcile-lanes'; readonly others: readonly string[] }
+/** A request of an operator about the nonces of senders. */
+export interface LaneRequest {
+  /** `reconcile-lanes` writes what `list-lanes` shows with the same `others`, as far as it is identified. */
+  readonly kind: 'list-lanes' | 'reconcile-lanes'
+  /** Hashes, or signatures, of transactions that are other payments, although they do what a send asks for. */
+  readonly others: readonly string[]
+  /** How long nodes are asked; what is not identified by then stays as it is. @default `LANES_WITHIN_MS` */
+  readonly withinMs?: number
+}
+
+/** Long enough for some thousand questions to nodes. */
+export const LANES_WITHIN_MS = 4 * 60 * 1000
 
 /** Answers them. */
 export interface LaneDesk {

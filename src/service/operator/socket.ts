@@ -2,7 +2,7 @@ import { toErrorJson } from '../../diagnostics/index.ts'
 import { askPrivately, listenPrivately, type PrivateListener } from '../../local/index.ts'
 import { ServiceError } from '../error.ts'
 import { answerAtDesk, isWebhookRequest, type SeenDeliveries, type WebhookDesk, type WebhookRequest } from './desk.ts'
-import { isLaneRequest, type LaneDesk, type LaneRequest, type SeenLanes } from './lanes.ts'
+import { isLaneRequest, LANES_WITHIN_MS, type LaneDesk, type LaneRequest, type SeenLanes } from './lanes.ts'
 import type { Operator, OperatorRequest, OperatorState } from './operator.ts'
 
 /** One line of JSON each way. */
@@ -50,22 +50,38 @@ export async function askAboutWebhooks(dataDir: string, request: WebhookRequest)
   return ((await ask(dataDir, request)) as { readonly deliveries: SeenDeliveries }).deliveries
 }
 
-/** Asks it about the nonces of its senders. Throws as `askOperator` does. */
+/** Asks it about the nonces of its senders. Throws as `askOperator` does, and `service/operator-silent`. */
 export async function askAboutLanes(dataDir: string, request: LaneRequest): Promise<SeenLanes> {
-  return ((await ask(dataDir, request, { answerWithinMs: LANES_WITHIN_MS })) as { readonly lanes: SeenLanes }).lanes
+  const answerWithinMs = (request.withinMs ?? LANES_WITHIN_MS) + WRITTEN_WITHIN_MS
+  return ((await ask(dataDir, request, { answerWithinMs })) as { readonly lanes: SeenLanes }).lanes
 }
 
 type AnyRequest = OperatorRequest | WebhookRequest | LaneRequest
 
-/** Some thousand questions to nodes. */
-const LANES_WITHIN_MS = 15 * 60 * 1000
+/** What is identified is written, and told, once nodes are not asked any more. */
+const WRITTEN_WITHIN_MS = 30_000
+
+/** Who listens and does not take a request says so sooner. */
+const LONG_MS = 2_000
 
 async function ask(
   dataDir: string,
   request: AnyRequest,
   patience?: { readonly answerWithinMs: number },
 ): Promise<object> {
+  const askedAt = performance.now()
   const text = await askPrivately(dataDir, NAME, JSON.stringify(request), patience)
+  const waitedMs = performance.now() - askedAt
+  if (text === undefined && patience !== undefined && waitedMs > LONG_MS) {
+    throw new ServiceError(
+      'service/operator-silent',
+      `the service of the folder \`${dataDir}\` took the request, and ended or did not answer within ${Math.round(waitedMs / 1000)} s`,
+      {
+        facts: { folder: dataDir },
+        next: 'what it had identified by then may be written, and nothing else is: see that it runs, and give the command again',
+      },
+    )
+  }
   if (text === undefined) {
     throw new ServiceError('service/no-operator', `no service takes an operator's word for the folder \`${dataDir}\``, {
       facts: { folder: dataDir },

@@ -4,8 +4,15 @@
  */
 import { type Namespace, namespaceOf } from '../../chain/index.ts'
 import { type Chain, type Chains, isFinal } from '../chains/index.ts'
-import { createEthereumNode, createSolanaNode, otherChain } from '../nodes/index.ts'
-import type { LaneDesk, LaneRequest, SeenLane, SeenNonce } from '../operator/index.ts'
+import { boundedNode, createEthereumNode, createSolanaNode, NodeUnreachable, otherChain } from '../nodes/index.ts'
+import {
+  LANES_WITHIN_MS,
+  type LaneDesk,
+  type LaneRequest,
+  type SeenLane,
+  type SeenLanes,
+  type SeenNonce,
+} from '../operator/index.ts'
 import {
   findSendOfHash,
   type Lane,
@@ -49,27 +56,49 @@ const LOOKS: Readonly<Record<Namespace, (tools: SendTools, chain: Chain) => Look
   },
 }
 
-/** Creates the operator's desk for the lanes of all chains. */
+/** Creates the operator's desk for the lanes of all chains. It ends in its time, whatever nodes say. */
 export function createLaneDesk(tools: SendTools, { all }: Chains, wake: () => void): LaneDesk {
   return {
-    async look({ kind, others }) {
-      const lanes: SeenLane[] = []
-      const unread: { caip2: string; address: string; reason: string }[] = []
-      for (const chain of all) {
-        const lookAt = LOOKS[namespaceOf(chain.caip2)!](tools, chain)
-        for (const lane of await tools.database.read((tx) => listLanes(tx, chain.caip2))) {
-          try {
-            const seen = await lookAt(lane, { kind, others })
-            if (seen !== undefined) lanes.push(seen)
-          } catch (error) {
-            unread.push({ caip2: chain.caip2, address: lane.sender, reason: String((error as Error).message) })
-          }
-        }
-      }
+    async look(request) {
+      const { kind, withinMs = LANES_WITHIN_MS } = request
+      const untilMs = performance.now() + withinMs
+      const seen: SeenLanes[] = []
+      for (const chain of all) seen.push(await lookAtChain(tools, withinTime(chain, untilMs), request))
       if (kind === 'reconcile-lanes') wake()
-      return { lanes, unread }
+      return { lanes: seen.flatMap(({ lanes }) => lanes), unread: seen.flatMap(({ unread }) => unread) }
     },
   }
+}
+
+function withinTime(chain: Chain, untilMs: number): Chain {
+  const { node, witnesses } = chain
+  return { ...chain, node: boundedNode(node, untilMs), witnesses: witnesses.map((each) => boundedNode(each, untilMs)) }
+}
+
+/** So many lanes in a row that a node leaves without an answer, and its others are not looked at. */
+const MOST_UNANSWERED = 2
+
+async function lookAtChain(tools: SendTools, chain: Chain, request: LaneRequest): Promise<SeenLanes> {
+  const { caip2 } = chain
+  const lookAt = LOOKS[namespaceOf(caip2)!](tools, chain)
+  const lanes: SeenLane[] = []
+  const unread: SeenLanes['unread'][number][] = []
+  let unanswered = 0
+  for (const lane of await tools.database.read((tx) => listLanes(tx, caip2))) {
+    if (unanswered >= MOST_UNANSWERED) {
+      unread.push({ caip2, address: lane.sender, reason: 'its node did not answer for others' })
+      continue
+    }
+    try {
+      const seen = await lookAt(lane, request)
+      if (seen !== undefined) lanes.push(seen)
+      unanswered = 0
+    } catch (error) {
+      if (error instanceof NodeUnreachable) unanswered++
+      unread.push({ caip2, address: lane.sender, reason: String((error as Error).message) })
+    }
+  }
+  return { lanes, unread }
 }
 
 async function lookAtLane(
@@ -102,11 +131,23 @@ async function lookAtLane(
     nonces.push({ nonce, hash: hash!, block, ...shown(payment), payment, ...claimed, ...(await outcome(tools, hash!)) })
   }
   const end = unknown === undefined ? 0 : Math.min(unknown.end, unknown.from + MOST_NONCES)
-  for (let nonce = unknown?.from ?? 0; nonce < end; nonce++) nonces.push(await identify(tools, lane, { nonce, claim }))
+  let reason: string | undefined
+  for (let nonce = unknown?.from ?? 0; nonce < end && reason === undefined; nonce++) {
+    try {
+      nonces.push(await identify(tools, lane, { nonce, claim }))
+    } catch (error) {
+      // What was identified before counts; of what comes after nothing is known.
+      if (!(error instanceof NodeUnreachable) || nonces.length === 0) throw error
+      reason = `what used nonce ${nonce} and those after it is not known: ${error.message}`
+    }
+  }
   if (nonces.length === 0) return undefined
   let isHeld = unknown !== undefined
   if (kind === 'reconcile-lanes') isHeld = await write(tools, lane, { nonces, unknown })
-  return { caip2: lane.caip2, address: lane.sender, nonces: nonces.map(toSeen), isHeld }
+  return {
+    ...{ caip2: lane.caip2, address: lane.sender, nonces: nonces.map(toSeen), isHeld },
+    ...(reason !== undefined && { reason }),
+  }
 }
 
 async function outcome({ node }: EthereumTools, hash: string): Promise<Pick<Identified, 'reverted'>> {

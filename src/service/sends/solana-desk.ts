@@ -4,7 +4,7 @@
  */
 import { NO_BLOCKHASH, readSolanaDraft, readSolanaPayment } from '../../chain/index.ts'
 import { decodeBase64 } from '../../encoding/index.ts'
-import { otherCluster } from '../nodes/index.ts'
+import { otherCluster, type SolanaRun } from '../nodes/index.ts'
 import type { LaneRequest, SeenLane, SeenNonce } from '../operator/index.ts'
 import type { Lane } from '../resources/sends/lanes-store.ts'
 import { listForeignSolana, putForeignSolana } from '../resources/sends/solana-lanes-store.ts'
@@ -22,6 +22,8 @@ interface Identified extends SeenNonce {
   readonly bytes?: string | undefined
   /** The send that it is, while that is still to be told as included. */
   readonly adopts?: SendRow
+  /** What it has done, of one that is to be told as included. */
+  readonly run?: SolanaRun
 }
 
 /** An open send, and whether a signed form of it may still be included. */
@@ -42,14 +44,22 @@ export async function lookAtSolanaLane(
   const unclaimed = (await database.read((tx) => listForeignSolana(tx, lane))).filter(isUnclaimed)
   const open = await listOpen(tools, lane)
   const found = [
-    ...unclaimed.map(({ signature, slot, bytes }) => identify(open, others, { signature, slot, bytes })),
-    ...(restored?.unknown ?? []).map((one) =>
-      one.confirmationStatus === 'finalized' ? identify(open, others, one) : { ...seen(one), is: 'unsettled' as const },
+    ...unclaimed.map(({ signature, slot, bytes }): Identified => identify(open, others, { signature, slot, bytes })),
+    ...(restored?.unknown ?? []).map(
+      (one): Identified =>
+        one.confirmationStatus === 'finalized'
+          ? identify(open, others, one)
+          : { ...seen(one), is: 'unsettled' as const },
     ),
   ]
   // What was found before and nothing here asks for is of interest to nobody any more.
   const known = new Set(unclaimed.map(({ signature }) => signature))
-  const nonces = found.filter(({ is, hash }) => is !== 'foreign' || !known.has(hash))
+  const nonces: Identified[] = []
+  for (const one of found.filter(({ is, hash }) => is !== 'foreign' || !known.has(hash))) {
+    const run = one.adopts === undefined ? undefined : await node.transaction(one.hash)
+    const isUntold = one.adopts !== undefined && run === undefined
+    nonces.push(isUntold ? { ...one, is: 'untold' } : { ...one, ...(run && { run }) })
+  }
   const doubt = restored?.doubt
   if (nonces.length === 0 && doubt === undefined) return undefined
   if (kind === 'reconcile-lanes') for (const one of nonces) await write(tools, lane, one)
@@ -108,26 +118,26 @@ async function write(tools: SolanaTools, lane: Lane, one: Identified): Promise<v
   const foreign = { signature: hash, slot: block, bytes: bytes!, send_id: sendId, is_other: one.is === 'other' ? 1 : 0 }
   const keep: Parameters<typeof changeSend>[3] = (tx) => putForeignSolana(tx, { ...lane, ...foreign })
   if (adopts === undefined) await tools.database.write(keep)
-  else await adopt(tools, adopts, { ...foreign, keep })
+  else await adopt(tools, adopts, { ...foreign, run: one.run!, keep })
 }
 
 /** Tells a send as included that the cluster has from before this store. */
 async function adopt(
   tools: SolanaTools,
   row: SendRow,
-  {
-    signature,
-    bytes,
-    keep,
-  }: { readonly signature: string; readonly bytes: string; readonly keep: Parameters<typeof changeSend>[3] },
+  made: {
+    readonly signature: string
+    readonly bytes: string
+    readonly run: SolanaRun
+    readonly keep: Parameters<typeof changeSend>[3]
+  },
 ): Promise<void> {
-  const run = await tools.node.transaction(signature)
-  if (run === undefined) throw new Error(`the node does not tell what transaction ${signature} has done`)
+  const { signature, bytes, run, keep } = made
   const failed = { source: 'execution', run, transaction: decodeBase64(bytes), error: run.error! } as const
   const failure = run.error === null ? null : JSON.stringify(await explainRun(tools, row, failed))
   await changeSend(tools, row, { status: 'INCLUDED', hash: signature, failure, unsettled_block: null }, keep)
 }
 
-function toSeen({ bytes: _, adopts: __, ...shown }: Identified): SeenNonce {
+function toSeen({ bytes: _, adopts: __, run: ___, ...shown }: Identified): SeenNonce {
   return shown
 }
