@@ -1,7 +1,8 @@
 /**
- * A worker is killed before or after the work of each step of a rotation, while a signer works with the key that stands in the
- * file. What must hold: the rotation ends by itself, the new key alone is left, no request of the signer is refused, and its
- * user is never without a credential.
+ * A worker, or the service, is killed before or after the work of each step of a rotation, while a signer works with the key that
+ * stands in the file: of one that goes through, of one that drops a named key first, of one whose sink fails so that the new key
+ * is taken away again, and of each where a quorum is to approve. What must hold: the rotation ends by itself as it would have, each
+ * of its activities is made once, no request of the signer is refused, and its user is never without a credential.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -10,23 +11,32 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createPlanStore } from '../../activities/index.ts'
-import { createSubmitClient } from '../../src/client/index.ts'
+import { createPlanStore, type RotationPart } from '../../activities/index.ts'
+import { createSubmitClient, type SubmitClient } from '../../src/client/index.ts'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { orderRotation } from '../../src/operations/index.ts'
+import { castVote } from '../../src/operations/waiting.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
 import type { rotate } from '../../workflows/index.ts'
 import { programFile } from '../programs.ts'
-import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
+import { readClient, startProcess } from '../service/process.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { kill } from './field.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
 
-export type DeathPoint = NonNullable<WorkerProcessSettings['diesAt']>
+type DiesAt = NonNullable<WorkerProcessSettings['diesAt']>
 
-/** Steps of a rotation in their order; what is polled only where people are waited for is not among them. */
+export interface DeathPoint extends DiesAt {
+  /** @default 'through' */
+  readonly way?: 'through' | 'drop' | 'undo'
+  /** Whether each of its activities waits for a second approver. @default false */
+  readonly quorum?: boolean
+}
+
+/** Steps of a rotation that goes through, in their order. */
 const STEPS = [
   { step: 'loadRotation' },
   { step: 'makeRotationKey' },
@@ -40,17 +50,37 @@ const STEPS = [
   { step: 'recordRotation' },
 ] as const
 
-export const DEATH_POINTS: readonly DeathPoint[] = STEPS.flatMap((one) => [
-  { ...one, when: 'before' as const },
-  { ...one, when: 'after' as const },
-])
+/** What another way has besides. */
+const OF_WAY = (['drop', 'undo'] as const).flatMap((way) =>
+  (['prepareRotation', 'submitRotation'] as const).map((step) => ({ step, part: way, way })),
+)
+
+const WHEN = ['before', 'after'] as const
+
+/** As a part comes to wait, while it waits, and as the approval is heard of. */
+const stopsOf = (part: RotationPart, way: NonNullable<DeathPoint['way']>): readonly DeathPoint[] => [
+  { step: 'submitRotation', part, way, when: 'after', quorum: true },
+  { step: 'pollRotation', part, way, when: 'before', quorum: true },
+  { step: 'pollRotation', part, way, when: 'after', finds: 'completed', quorum: true },
+]
+
+export const DEATH_POINTS: readonly DeathPoint[] = [
+  ...[...STEPS, ...OF_WAY].flatMap((one) => WHEN.map((when) => ({ ...one, when }))),
+  ...stopsOf('create', 'through'),
+  ...stopsOf('delete', 'through'),
+  ...stopsOf('drop', 'drop'),
+  ...stopsOf('undo', 'undo'),
+]
 
 export interface RotationKills {
   readonly points: number
   readonly killed: number
-  readonly done: number
-  /** Users who have the new key and no other. */
-  readonly renewed: number
+  /** Ended as they would have: done or, where the sink fails, failed. */
+  readonly ended: number
+  /** Users who have the keys that they are to have, and no other. */
+  readonly right: number
+  /** Keys made or deleted by more than one activity. */
+  readonly dup: number
   readonly fewestKeys: number
   readonly signed: number
   readonly refused: number
@@ -58,98 +88,210 @@ export interface RotationKills {
 
 const OVERLAP_MS = 3_000
 const SIGN_EVERY_MS = 200
+const MOST_KEYS = 10
+const CHANGES = ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', 'ACTIVITY_TYPE_DELETE_API_KEYS'] as const
+const ENDS = { through: 'done', drop: 'done', undo: 'failed' } as const
+const ACTIVITIES = { through: 2, drop: 3, undo: 2 } as const
 
 export async function killInRotations({
   temporal: server,
   points = DEATH_POINTS,
-  atOnce = 4,
+  victim = 'worker',
+  atOnce = victim === 'worker' ? 4 : 1,
 }: {
   readonly temporal: TemporalSettings
   readonly points?: readonly DeathPoint[]
+  /** @default 'worker' */
+  readonly victim?: 'worker' | 'service'
   readonly atOnce?: number
 }): Promise<RotationKills> {
-  const service = await startTestService()
   const folder = mkdtempSync(join(tmpdir(), 'quorate-rotation-kills-'))
+  const dataDir = join(folder, 'service')
   const bundleFile = join(folder, 'bundle.js')
   writeFileSync(bundleFile, (await testBundle()).code)
   const temporal = await connectTemporal(server, testSeal)
-  const sum = { points: points.length, killed: 0, done: 0, renewed: 0, fewestKeys: 9, signed: 0, refused: 0 }
-  const waiting = [...points.entries()]
-  const take = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const [index, diesAt] = next
-      const user = await createTestUser(service, `ci-${index}`)
-      const keyPath = join(folder, `${index}.key`)
-      writeFileSync(keyPath, JSON.stringify({ privateKey: user.client.privateKey }), { mode: 0o600 })
-      const storeFolder = join(folder, `machine-${index}`)
-      const plans = createPlanStore(join(storeFolder, 'plans'))
-      const { organizationId } = service
-      const sink = { kind: 'file', path: keyPath } as const
-      const request = { user: user.userId, key: user.client.publicKey, overlapMs: OVERLAP_MS, sink }
-      const at = { now: Date.now(), organizationName: 'acme' }
-      const order = await orderRotation(clientOf(service, service.root.privateKey), request, at)
-      await plans.rotations.enter(order)
-      const settings: WorkerProcessSettings = {
-        temporal: server,
-        taskQueue: `rotation-${randomUUID()}`,
-        baseUrl: service.url,
-        organizationId,
-        privateKey: service.root.privateKey,
-        storeFolder,
-        bundleFile,
-        naive: false,
-        rotates: true,
+  let service = await startProcess(dataDir)
+  const baseUrl = service.url
+  const root = readClient(dataDir)
+  const { organizationId, rootUserId } = root
+  const { apiPrivateKey } = JSON.parse(readFileSync(join(dataDir, 'bootstrap.json'), 'utf8')) as Record<string, string>
+  const clientOf = (privateKey: string): SubmitClient =>
+    createSubmitClient({
+      baseUrl,
+      organizationId,
+      stamper: createApiKeyStamper({ privateKey: new Secret(privateKey) }),
+    })
+  const own = clientOf(apiPrivateKey!)
+  const keysOf = async (userId: string) => {
+    const { apiKeys } = await insist(() => own.query('get_api_keys', { userId }))
+    return apiKeys.map(({ apiKeyName: name, credential }) => ({ name, publicKey: credential.publicKey }))
+  }
+  const submit = async (type: Parameters<typeof root.body>[0], parameters: object) => {
+    const activity = await root.send(baseUrl, root.body(type, parameters))
+    if (activity?.status !== 'ACTIVITY_STATUS_COMPLETED') throw new Error(`${type} is ${activity?.status}`)
+    return activity.result
+  }
+  const addUser = async (userName: string, keys: number) => {
+    const pairs = Array.from({ length: keys }, () => generateP256KeyPair())
+    const apiKeys = pairs.map(({ publicKey }, n) => {
+      return { apiKeyName: `${userName}-${n}`, publicKey, curveType: 'API_KEY_CURVE_P256' }
+    })
+    const users = [{ userName, apiKeys, authenticators: [], oauthProviders: [], userTags: [] }]
+    const result = await submit('ACTIVITY_TYPE_CREATE_USERS_V4', { users })
+    const { userIds } = (result as unknown as { createUsersResult: { userIds: string[] } }).createUsersResult
+    return { userId: userIds[0]!, pairs }
+  }
+  const setQuorum = async (threshold: number, userIds: readonly string[]) => {
+    await submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold, userIds })
+  }
+
+  const sum = { points: points.length, killed: 0, ended: 0, right: 0, dup: 0, fewestKeys: 99, signed: 0, refused: 0 }
+  const users = new Map<DeathPoint, Awaited<ReturnType<typeof addUser>>>()
+  for (const [index, point] of points.entries()) {
+    users.set(point, await addUser(`ci-${index}`, point.way === 'drop' ? MOST_KEYS : 1))
+  }
+  const bob = await addUser('bob', 1)
+  let over = false
+
+  const killIn = async (point: DeathPoint, index: number) => {
+    const { way = 'through', quorum: _, ...diesAt } = point
+    const { userId, pairs } = users.get(point)!
+    const keyPath = join(folder, `${index}.key`)
+    writeFileSync(keyPath, JSON.stringify({ privateKey: pairs[0]!.privateKey }), { mode: 0o600 })
+    const storeFolder = join(folder, `machine-${index}`)
+    const plans = createPlanStore(join(storeFolder, 'plans'))
+    const failing = { kind: 'command', command: 'cat > /dev/null; exit 3' } as const
+    const sink = way === 'undo' ? failing : ({ kind: 'file', path: keyPath } as const)
+    const drop = way === 'drop' ? { drop: pairs[1]!.publicKey } : {}
+    const request = { user: userId, key: pairs[0]!.publicKey, overlapMs: OVERLAP_MS, sink, ...drop }
+    const order = await insist(() => orderRotation(own, request, { now: Date.now(), organizationName: 'acme' }))
+    await plans.rotations.enter(order)
+    const settings: WorkerProcessSettings = {
+      temporal: server,
+      taskQueue: `rotation-${randomUUID()}`,
+      baseUrl,
+      organizationId,
+      privateKey: apiPrivateKey!,
+      storeFolder,
+      bundleFile,
+      naive: false,
+      rotates: true,
+    }
+    const handle = await temporal.client.workflow.start<typeof rotate>('rotate', {
+      workflowId: `rotate/${organizationId}/${userId}`,
+      taskQueue: settings.taskQueue,
+      args: [{ organizationId, rotationId: order.rotationId }],
+      workflowTaskTimeout: '2s',
+    })
+    let isOver = false
+    const signing = (async () => {
+      for (; !isOver; await delay(SIGN_EVERY_MS)) {
+        const { privateKey } = JSON.parse(readFileSync(keyPath, 'utf8')) as { privateKey: string }
+        await clientOf(privateKey)
+          .query('whoami', {})
+          .then(
+            () => sum.signed++,
+            (error: unknown) => {
+              if (!isAway(error)) sum.refused++
+            },
+          )
+        sum.fewestKeys = Math.min(sum.fewestKeys, (await keysOf(userId)).length)
       }
-      const handle = await temporal.client.workflow.start<typeof rotate>('rotate', {
-        workflowId: `rotate/${organizationId}/${user.userId}`,
-        taskQueue: settings.taskQueue,
-        args: [{ organizationId, rotationId: order.rotationId }],
-        workflowTaskTimeout: '2s',
-      })
-      let over = false
-      const signing = (async () => {
-        for (; !over; await delay(SIGN_EVERY_MS)) {
-          const { privateKey } = JSON.parse(readFileSync(keyPath, 'utf8')) as { privateKey: string }
-          await clientOf(service, privateKey)
-            .query('whoami', {})
-            .then(
-              () => sum.signed++,
-              () => sum.refused++,
-            )
-          const { apiKeys } = await service.root.query('get_api_keys', { userId: user.userId })
-          sum.fewestKeys = Math.min(sum.fewestKeys, apiKeys.length)
-        }
-      })()
-      const first = startWorker({ ...settings, diesAt })
+    })()
+    const first = startWorker({
+      ...settings,
+      diesAt: { ...diesAt, ...(victim === 'service' ? { kills: service.pid } : {}) },
+    })
+    if (victim === 'service') {
+      await service.gone()
+      sum.killed++
+      service = await startProcess(dataDir, { port: Number(new URL(baseUrl).port) })
+    } else {
       await once(first, 'exit')
       if (first.signalCode === 'SIGKILL') sum.killed++
-      const second = startWorker(settings)
-      const { state, new: renewed } = await handle.result()
-      over = true
-      await signing
-      await kill(second)
-      if (state === 'done') sum.done++
-      const { apiKeys } = await service.root.query('get_api_keys', { userId: user.userId })
-      const left = apiKeys.map(({ credential }) => credential.publicKey)
-      if (left.length === 1 && left[0] === renewed?.publicKey) sum.renewed++
+    }
+    const second = victim === 'service' ? first : startWorker(settings)
+    const { state, new: renewed } = await handle.result()
+    isOver = true
+    await signing
+    await kill(second)
+    if (state === ENDS[way]) sum.ended++
+    const had = pairs.map(({ publicKey }) => publicKey)
+    const wanted = way === 'undo' ? had : [...had.slice(way === 'drop' ? 2 : 1), renewed?.publicKey]
+    const left = (await keysOf(userId)).map(({ publicKey }) => publicKey)
+    if (JSON.stringify(left.toSorted()) === JSON.stringify(wanted.toSorted())) sum.right++
+    const { activities } = await insist(() =>
+      own.query('list_activities', {
+        filterByType: [...CHANGES],
+        filterByStatus: [],
+        paginationOptions: { limit: '100' },
+      }),
+    )
+    const made = activities.filter(({ intent }) => JSON.stringify(intent).includes(userId))
+    sum.dup += Math.max(0, made.length - ACTIVITIES[way])
+  }
+  const killAll = async (some: readonly DeathPoint[]) => {
+    const waiting = some.map((point) => [point, points.indexOf(point)] as const)
+    const take = async () => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) await killIn(...next)
+    }
+    await Promise.all(Array.from({ length: atOnce }, take))
+  }
+  /** Approves by bob whatever waits. */
+  const vote = async () => {
+    const client = clientOf(bob.pairs[0]!.privateKey)
+    for (; !over; await delay(500)) {
+      const { activities } = await client
+        .query('list_activities', {
+          filterByStatus: ['ACTIVITY_STATUS_CONSENSUS_NEEDED'],
+          filterByType: [],
+          paginationOptions: { limit: '20' },
+        })
+        .catch(() => ({ activities: [] }))
+      for (const { fingerprint, votes } of activities) {
+        if (votes.some(({ userId }) => userId === bob.userId)) continue
+        await castVote(client, fingerprint, { vote: 'approve', now: Date.now() }).catch(() => {})
+      }
     }
   }
   try {
-    await Promise.all(Array.from({ length: atOnce }, take))
+    await killAll(points.filter(({ quorum = false }) => !quorum))
+    const guarded = points.filter(({ quorum }) => quorum)
+    if (guarded.length > 0) {
+      await setQuorum(2, [rootUserId, bob.userId])
+      const voting = vote()
+      await killAll(guarded)
+      over = true
+      await voting
+    }
     return sum
   } finally {
+    over = true
     await temporal.close()
-    await service.close()
+    await service.end('SIGKILL')
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The service was killed, or was not up again yet: nobody refused anything. */
+function isAway(error: unknown): boolean {
+  const { code = '' } = error as { readonly code?: string }
+  return /unreachable|outcome|unavailable|timed-out|ECONN/.test(String(code))
+}
+
+/** Asks until somebody answers. */
+async function insist<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!isAway(error)) throw error
+      await delay(50)
+    }
   }
 }
 
 function startWorker(settings: WorkerProcessSettings): ChildProcess {
   const script = programFile('test/reliability/worker-process.ts')
   return spawn(process.execPath, [script, JSON.stringify(settings)], { stdio: 'ignore' })
-}
-
-function clientOf({ url, organizationId }: TestService, privateKey: string) {
-  const stamper = createApiKeyStamper({ privateKey: new Secret(privateKey) })
-  return createSubmitClient({ baseUrl: url, organizationId, stamper })
 }

@@ -21,7 +21,15 @@ export interface WorkerProcessSettings {
   /** Whether it rotates keys too. @default false */
   readonly rotates?: boolean
   /** The Temporal activity, and of which part of a rotation, before or after whose work the worker is killed. */
-  readonly diesAt?: { readonly step: string; readonly part?: string; readonly when: 'before' | 'after' }
+  readonly diesAt?: {
+    readonly step: string
+    readonly part?: string
+    readonly when: 'before' | 'after'
+    /** Only after the first work of it that finds an activity in this state. @default any */
+    readonly finds?: string
+    /** The process that is killed, once. @default the worker itself */
+    readonly kills?: number
+  }
   /** Shared with the other workers of the store. @default no limit */
   readonly requestsPerSecond?: number
   /** @default 0: every workflow task is a replay */
@@ -81,14 +89,20 @@ await worker.run()
 function dying(activities: Activities): Activities {
   const { diesAt } = settings
   if (!diesAt) return activities
-  const { step, part, when } = diesAt
+  const { step, part, when, finds, kills = process.pid } = diesAt
   const work = activities[step as keyof Activities] as (input: unknown) => Promise<unknown>
-  const die = () => process.kill(process.pid, 'SIGKILL')
+  let isDead = false
+  const die = () => {
+    if (isDead) return
+    isDead = true
+    process.kill(kills, 'SIGKILL')
+  }
   const dies = async (input: { readonly part?: string }) => {
     const isHere = part === undefined || input.part === part
     if (isHere && when === 'before') die()
     const result = await work(input)
-    if (isHere) die()
+    const isFound = finds === undefined || (result as { readonly state?: string }).state === finds
+    if (isHere && isFound && when === 'after') die()
     return result
   }
   return { ...activities, [step]: dies }

@@ -70,7 +70,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   apply: { what: 'workers killed while they apply', count: 200, run: killManyWorkers },
   rotations: {
-    what: 'rotations whose worker is killed before or after one of their steps, each in turn, beside a signer',
+    what: 'rotations whose worker, and then whose service, is killed before or after one of their steps, each in turn, beside a signer',
     count: DEATH_POINTS.length,
     run: killAtEachStep,
   },
@@ -277,13 +277,10 @@ async function killAtEachStep(count: number): Promise<void> {
   await withTemporal(async (temporal) => {
     const points = DEATH_POINTS.slice(0, count)
     const all = points.length
-    demand(await killInRotations({ temporal, points }), {
-      killed: all,
-      done: all,
-      renewed: all,
-      refused: 0,
-      fewestKeys: 1,
-    })
+    for (const victim of ['worker', 'service'] as const) {
+      const wanted = { killed: all, ended: all, right: all, dup: 0, refused: 0, fewestKeys: 1 }
+      demand({ victim, ...(await killInRotations({ temporal, points, victim })) }, wanted)
+    }
   })
 }
 
