@@ -12,11 +12,15 @@ export function createKeyCache<Key>(
 ): (hex: string) => Key | undefined {
   // A `Map` keeps its order of insertion: the first is the one not used for longest.
   const keys = new Map<string, Key>()
+  // Most requests in a row have the same one, which is then the last already.
+  let last: { readonly hex: string; readonly key: Key } | undefined
   return (hex) => {
+    if (last?.hex === hex) return last.key
     const key = keys.get(hex) ?? parse(hex)
     if (!key) return undefined
     keys.delete(hex)
     keys.set(hex, key)
+    last = { hex, key }
     if (keys.size > capacity) keys.delete(keys.keys().next().value!)
     return key
   }

@@ -29,16 +29,22 @@ export interface InFlight {
 }
 
 interface Request {
-  readonly raw: IncomingMessage
+  readonly raw: KnownMessage
   readonly source: string
+  /** Its place among those that are held. */
+  at: number
   /** When its body or its answer began. */
   begunAt: number
-  /** What must have moved since then, by what has. */
-  moved: () => number
+  /** Bytes of its body that have come; then those of its answer. */
+  bytes: number
   phase: 'body' | 'working' | 'answer'
   held: number
   refuse: ((refusal: ApiError) => void) | undefined
 }
+
+/** Where the request of a message is: a member of the message costs less than a map of them. */
+const REQUEST = Symbol('request')
+type KnownMessage = IncomingMessage & { [REQUEST]?: Request | undefined }
 
 /** What any request costs: its head, and what Node and Fastify make of it. */
 const REQUEST_BYTES = 8_192
@@ -54,7 +60,11 @@ export function createInFlight(
   limits: Pick<EdgeLimits, 'heldBytes' | 'bytesPerSecond' | 'patienceMs'>,
   clock: () => number = () => performance.now(),
 ): InFlight {
-  const requests = new Map<IncomingMessage, Request>()
+  /**
+   * In any order. INVARIANT: requests that come and go leave nothing old behind that leads to newer ones: V8 would keep each until it
+   * looks through all memory. So there is no `Map`, whose former table leads to the next, and no function stays in a `Request`.
+   */
+  const requests: Request[] = []
   const bySource = new Map<string, number>()
   let held = 0
 
@@ -72,14 +82,16 @@ export function createInFlight(
     return (bySource.get(source) ?? 0) + bytes > limits.heldBytes / 2 ? apiError('rateLimited') : undefined
   }
 
-  function isSlow({ begunAt, moved }: Request, now: number): boolean {
+  function isSlow({ raw, begunAt, bytes, phase }: Request, now: number): boolean {
     const measuredMs = now - begunAt - limits.patienceMs
-    return measuredMs > 0 && moved() < (measuredMs / 1_000) * limits.bytesPerSecond
+    if (measuredMs <= 0) return false
+    const moved = phase === 'body' ? bytes : bytes - unsentBytes(raw.socket)
+    return moved < (measuredMs / 1_000) * limits.bytesPerSecond
   }
 
   const looking = setInterval(() => {
     const now = clock()
-    for (const request of requests.values()) {
+    for (const request of requests.slice()) {
       if (request.phase === 'working' || !isSlow(request, now)) continue
       if (request.phase === 'body') request.refuse?.(apiError('requestTimeout'))
       else request.raw.socket.destroy()
@@ -89,35 +101,36 @@ export function createInFlight(
 
   return {
     heldBytes: () => held,
-    count: () => requests.size,
-    begin(raw, source) {
+    count: () => requests.length,
+    begin(raw: KnownMessage, source) {
       const request: Request = {
         raw,
         source,
+        at: requests.length,
         begunAt: clock(),
-        moved: () => 0,
+        bytes: 0,
         phase: 'working',
         held: 0,
         refuse: undefined,
       }
       const refusal = excess(request, REQUEST_BYTES)
-      requests.set(raw, request)
+      requests.push(request)
+      raw[REQUEST] = request
       hold(request, REQUEST_BYTES)
       if (refusal) throw refusal
     },
-    readBody(raw, done) {
-      const request = requests.get(raw)!
+    readBody(raw: KnownMessage, done) {
+      const request = raw[REQUEST]!
       if (Number(raw.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return done(apiError('bodyTooLarge'))
       const chunks: Uint8Array[] = []
-      let length = 0
       const take = (chunk: Uint8Array) => {
         const refusal =
-          length + chunk.length > MAX_BODY_BYTES
+          request.bytes + chunk.length > MAX_BODY_BYTES
             ? apiError('bodyTooLarge')
             : excess(request, chunk.length + PIECE_BYTES)
         if (refusal) return end(refusal)
         hold(request, chunk.length + PIECE_BYTES)
-        length += chunk.length
+        request.bytes += chunk.length
         chunks.push(chunk)
       }
       const end = (refusal?: ApiError) => {
@@ -125,13 +138,12 @@ export function createInFlight(
         request.phase = 'working'
         request.refuse = undefined
         raw.off('data', take)
-        if (!refusal) return done(null, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length))
+        if (!refusal) return done(null, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, request.bytes))
         // The rest of a body that is refused is read and dropped, so that its sender gets to read the refusal.
         raw.resume()
         done(refusal)
       }
       const breakOff = () => end(apiError('badRequestBody', 'it broke off'))
-      request.moved = () => length
       request.phase = 'body'
       request.refuse = end
       raw.on('data', take)
@@ -139,23 +151,28 @@ export function createInFlight(
       raw.on('error', breakOff)
       raw.on('aborted', breakOff)
     },
-    answer(raw, bytes) {
-      const request = requests.get(raw)
+    answer(raw: KnownMessage, bytes) {
+      const request = raw[REQUEST]
       if (!request) return
       request.begunAt = clock()
-      request.moved = () => bytes - unsentBytes(raw.socket)
+      request.bytes = bytes
       request.phase = 'answer'
       hold(request, bytes)
     },
-    end(raw) {
-      const request = requests.get(raw)
+    end(raw: KnownMessage) {
+      const request = raw[REQUEST]
       if (!request) return
-      requests.delete(raw)
+      raw[REQUEST] = undefined
+      const last = requests.pop()!
+      if (last !== request) {
+        requests[request.at] = last
+        last.at = request.at
+      }
       hold(request, -request.held)
     },
-    isAnswering: (socket) => [...requests.keys()].some((raw) => raw.socket === socket && raw.complete),
+    isAnswering: (socket) => requests.some(({ raw }) => raw.socket === socket && raw.complete),
     stop(refusal) {
-      for (const { refuse } of requests.values()) refuse?.(refusal())
+      for (const { refuse } of requests.slice()) refuse?.(refusal())
     },
     close: () => clearInterval(looking),
   }

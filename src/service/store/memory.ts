@@ -94,23 +94,25 @@ export class Memory {
 
 /** The answers to one query, by its values. Many requests in a row ask with the same ones: comparing them costs less than a key. */
 class Answers {
-  readonly #byKey = new Map<string, Rows>()
+  /** Made anew when it is emptied: a `Map` that is cleared leads from the table that it had to the next one, and keeps both. */
+  #byKey: Map<string, Rows> | undefined
   #last: { readonly parameters: readonly unknown[]; readonly rows: Rows } | undefined
 
   recall(parameters: readonly unknown[]): Rows | undefined {
     if (this.#last !== undefined && areSame(this.#last.parameters, parameters)) return this.#last.rows
-    const rows = this.#byKey.get(keyOf(parameters))
+    const rows = this.#byKey?.get(keyOf(parameters))
     if (rows) this.#last = { parameters, rows }
     return rows
   }
 
   keep(parameters: readonly unknown[], rows: Rows): void {
+    this.#byKey ??= new Map()
     this.#byKey.set(keyOf(parameters), rows)
     this.#last = { parameters, rows }
   }
 
   clear(): void {
-    this.#byKey.clear()
+    this.#byKey = undefined
     this.#last = undefined
   }
 }
