@@ -33,11 +33,14 @@ interface Judged {
  * batch could change what comes of another, the earlier is put into the later's `after`, so that the forecast holds in
  * every order in which the plan may be walked.
  */
-export function forecast(plan: Plan, { desired, actual, now = plan.createdAt }: ForecastInput): Plan {
+export function forecast(
+  plan: Plan,
+  { desired, actual, now = plan.createdAt }: ForecastInput,
+  compile: PolicyCompiler = createPolicyCompiler(),
+): Plan {
   if (plan.batches.length === 0) return plan
   const ids = standIns(plan, desired)
   const carryOut = createCarrier({ plan, desired, ids })
-  const compile = createPolicyCompiler()
   const { judged, states } = judgeAll(plan, { actual, now, ids, carryOut, compile })
   const after = ordered(plan.batches, { judged, states, compile })
   const batches = plan.batches.map(

@@ -1,5 +1,6 @@
 import { approvalRounds, makePlan, type Plan, type PlanInput, withUndo } from '../plan/index.ts'
 import { forecast } from './forecast.ts'
+import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import { undoOf } from './undo.ts'
 
 /** Members of a plan that are not made from definitions and live state. */
@@ -14,16 +15,17 @@ export interface PlanNotes {
  */
 export function planWithForecast(input: PlanInput, { folder }: PlanNotes = {}): ReturnType<typeof makePlan> {
   const made = makePlan(input)
-  const ordered = bestOrder(input, forecast(made.plan, input))
-  const undo = undoOf(ordered, input)
+  const compile = createPolicyCompiler()
+  const ordered = bestOrder(forecast(made.plan, input, compile), input, compile)
+  const undo = undoOf(ordered, input, compile)
   const best = undo ? withUndo(ordered, undo, input.allow) : ordered
   // Its digest stays: where the plan was made from is no part of it.
   return { ...made, plan: { ...best, ...(folder === undefined ? {} : { folder }) } }
 }
 
-function bestOrder(input: PlanInput, plan: Plan): Plan {
+function bestOrder(plan: Plan, input: PlanInput, compile: PolicyCompiler): Plan {
   if (costOf(plan)[0]! === 0 && costOf(plan)[1]! <= 1) return plan
-  const other = forecast(makePlan({ ...input, kindsReversed: true }).plan, input)
+  const other = forecast(makePlan({ ...input, kindsReversed: true }).plan, input, compile)
   return isLess(costOf(other), costOf(plan)) ? other : plan
 }
 

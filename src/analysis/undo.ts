@@ -12,7 +12,7 @@ import { createMoves } from './indirect.ts'
 import { influenceOf } from './influence.ts'
 import { type Inverse, inverseOf } from './inverse.ts'
 import { walletsOf } from './outcome.ts'
-import { createPolicyCompiler, policiesOf } from './policies.ts'
+import { type PolicyCompiler, policiesOf } from './policies.ts'
 import { thingsAfter } from './recorded.ts'
 import { createCarrier, type OrganizationState, standIns, startState } from './state.ts'
 
@@ -25,7 +25,11 @@ const MOST_SETS = 120
 const TOO_MANY = 'there are too many sets of people to try them all'
 
 /** Says who could undo a plan; undefined for a plan that submits nothing. */
-export function undoOf(plan: Plan, { desired, actual, baseUrl, now }: PlanInput): Undo | undefined {
+export function undoOf(
+  plan: Plan,
+  { desired, actual, baseUrl, now }: PlanInput,
+  compile: PolicyCompiler,
+): Undo | undefined {
   if (plan.batches.length === 0) return undefined
   const before = startState(actual).things
   const after = thingsAfter(plan, { desired, actual })
@@ -35,7 +39,7 @@ export function undoOf(plan: Plan, { desired, actual, baseUrl, now }: PlanInput)
   if (inverse.unknown !== undefined) return { activities, ways: [], unknown: inverse.unknown, ...lost }
   if (activities === 0) return { activities, ways: [], ...lost }
   const nowMs = Date.parse(now)
-  const walk = createWalk(inverse, { after, nowMs })
+  const walk = createWalk(inverse, { after, nowMs, compile })
   const end = walkToTheEnd(walk)
   if (end.people !== undefined) {
     const sets = end.people === 'too-many' ? end.people : setsTogether(end.people)
@@ -84,12 +88,15 @@ interface Walk {
 
 function createWalk(
   { plan, desired }: Inverse,
-  { after, nowMs }: { readonly after: readonly Resource[]; readonly nowMs: number },
+  {
+    after,
+    nowMs,
+    compile,
+  }: { readonly after: readonly Resource[]; readonly nowMs: number; readonly compile: PolicyCompiler },
 ): Walk {
   // Those of what the plan itself makes live by now, under stand-ins of their own.
   const ids = standIns(plan, desired, '4001')
   const carryOut = createCarrier({ plan, desired, ids })
-  const compile = createPolicyCompiler()
   const makers = new Map(plan.batches.flatMap(({ index, produces }) => produces.map(({ address }) => [address, index])))
   const needs = plan.batches.map(({ parameters }) => referencesOf(parameters).flatMap((one) => makers.get(one) ?? []))
   const parameters = plan.batches.map(

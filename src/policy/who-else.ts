@@ -1,8 +1,10 @@
 /** Who could get a request allowed: those who would have to approve one that waits, or everybody who could have asked. */
 import { authorize, type CompiledPolicy, mayVote } from './authorize.ts'
 import { type Coalitions, type Elector, findCoalitions, type SetsOfPeople, writeOut } from './coalitions.ts'
+import { type Budget, createBudget, isUsedUp } from './frame.ts'
 import type { Approver, CredentialFacts, PolicyContext } from './model.ts'
 import { type Reads, readsOf, type Use } from './reads.ts'
+import { takingPart } from './taking-part.ts'
 
 /** A person who could approve, with each of their credentials. */
 export interface Voter {
@@ -47,19 +49,60 @@ export function whoCan(
   return search(policies, { ...context, approvers: [], credentials: [] }, people, 'all')
 }
 
+/**
+ * Tries sets of people with those policies alone that can take part (`taking-part.ts`), of which there are few; where what the others
+ * would take may use the budget of a request up, with all of them.
+ */
 function search(
   policies: readonly CompiledPolicy[],
   start: PolicyContext,
   people: readonly Voter[],
   which: 'smallest' | 'all',
 ): Coalitions | 'gave-up' {
+  const { taking, stepsOfOthers } = takingPart(policies, start)
+  let isBudgetEnough = true
+  const createRest = (joined: PolicyContext): Budget => {
+    const budget = createBudget()
+    budget.steps -= stepsOfOthers(joined)
+    return budget
+  }
+  const found = searchAmong(taking, start, people, {
+    which,
+    createRest,
+    onEnd: (rest) => (isBudgetEnough &&= !isUsedUp(rest)),
+  })
+  if (isBudgetEnough) return found
+  return searchAmong(policies, start, people, { which, createRest: createBudget, onEnd: () => {} })
+}
+
+function searchAmong(
+  policies: readonly CompiledPolicy[],
+  start: PolicyContext,
+  people: readonly Voter[],
+  {
+    which,
+    createRest,
+    onEnd,
+  }: {
+    readonly which: 'smallest' | 'all'
+    readonly createRest: (joined: PolicyContext) => Budget
+    readonly onEnd: (rest: Budget) => void
+  },
+): Coalitions | 'gave-up' {
   const reads = readsOf(...policies.flatMap(({ consensus, condition }) => [consensus?.tree, condition?.tree]))
   const join = (context: PolicyContext, { approver, credential }: Ballot) => {
+    const joined = withBallot(context, approver, credential)
     // Asking for it is the first approval, and needs nobody's leave; it only must not be denied.
     const asks = context.approvers.length === 0
-    if (!asks && !mayVote(policies, context, approver, credential)) return 'refused'
-    const joined = withBallot(context, approver, credential)
-    const { outcome } = authorize(policies, joined)
+    if (!asks) {
+      const rest = createRest(joined)
+      const isVote = mayVote(policies, context, approver, credential, rest)
+      onEnd(rest)
+      if (!isVote) return 'refused'
+    }
+    const rest = createRest(joined)
+    const { outcome } = authorize(policies, joined, rest)
+    onEnd(rest)
     if (outcome === 'OUTCOME_ALLOW') return 'allowed'
     return outcome === 'OUTCOME_REQUIRES_CONSENSUS' ? { waits: joined } : 'denied'
   }

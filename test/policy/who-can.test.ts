@@ -39,9 +39,17 @@ const clause = fc.oneof(
 const consensus = fc
   .array(clause, { minLength: 1, maxLength: 3 })
   .chain((clauses) => fc.constantFrom(' && ', ' || ').map((by) => clauses.join(by)))
+/** Those that hold of the request, that do not, that err, and that no condition may be: only a consensus reads votes. */
+const condition = fc.constantFrom(
+  undefined,
+  "activity.action == 'SIGN'",
+  "activity.action == 'CREATE'",
+  "wallet.id == 'w'",
+  'approvers.count() < 2',
+)
 const cases = fc.record({
   tags: fc.array(fc.subarray(['cfo', 'ops']), { minLength: NAMES.length, maxLength: NAMES.length }),
-  policies: fc.array(fc.record({ denies: fc.constantFrom(false, false, true), consensus }), {
+  policies: fc.array(fc.record({ denies: fc.constantFrom(false, false, true), consensus, condition }), {
     minLength: 1,
     maxLength: 3,
   }),
@@ -82,6 +90,7 @@ describe('who can', () => {
             name: `p${at}`,
             effect: one.denies ? 'EFFECT_DENY' : 'EFFECT_ALLOW',
             consensus: one.consensus,
+            condition: one.condition,
           }),
         )
         expect(compiled.map((one) => one.consensus?.tree === undefined)).toEqual(policies.map(() => false))
@@ -95,6 +104,35 @@ describe('who can', () => {
       { numRuns: runs(300) },
     )
     expect(found).toBeGreaterThan(300)
+  })
+
+  test('policies that take no part and use up what one request may take leave nobody who can', () => {
+    const walked = Array.from({ length: 60 }, (_, at) => `'${at}'`).join()
+    const dear = Array.from({ length: 60 }, (_, at) =>
+      compilePolicy({
+        id: `p${at}`,
+        name: `p${at}`,
+        effect: 'EFFECT_ALLOW',
+        consensus: `[${walked}].all(a, [${walked}].all(b, approvers.any(u, u.id != a && u.id != b)))`,
+        condition: "activity.action == 'CREATE'",
+      }),
+    )
+    const one = compilePolicy({
+      id: 'one',
+      name: 'one',
+      effect: 'EFFECT_ALLOW',
+      consensus: "approvers.any(u, u.id == 'ana')",
+    })
+    const people = NAMES.slice(0, 2).map((id): Voter => ({ name: id, approver: { id, alias: id, tags: [] } }))
+    for (const [policies, expected] of [
+      [[one, ...dear.slice(0, 2)], ['ana']],
+      [[one, ...dear], []],
+    ] as const) {
+      const told = whoCan(policies, START, people)
+      if (told === 'gave-up') throw new Error('six people are not too many')
+      expect(writeOut(told).flatMap(({ sets }) => sets.map((set) => set.join()))).toEqual(expected)
+      expect(leastAllowed(policies, START, people)).toEqual(expected)
+    }
   })
 
   test('people who are named by one list are told as so many of them, of however many', () => {
