@@ -19,6 +19,8 @@ test.each([
   ['a command', 'test/cli/plan.test.ts', whole],
   ['Temporal', 'test/workflows/apply.test.ts', whole],
   ['workers', 'test/workflows/replay.test.ts', whole],
+  ['a provider of logins', 'test/security/login-page.test.ts', whole],
+  ['mistakes for the tests to find', 'test/analysis/mutants.test.ts', whole],
   ['a module of its own', 'test/service/signing/wiping.test.ts', alone],
 ])('selection: what imports %s', (_, file, group) => {
   expect(group).toContain(file)

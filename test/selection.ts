@@ -7,9 +7,11 @@ import { importsIn } from './imports.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** What starts a process, a service or a Temporal server. */
+/** What starts a process, a service, a provider of logins or a Temporal server, and what builds copies of the source with mistakes in them. */
 const STARTERS = [
   'node:child_process',
+  'oidc-provider',
+  'test/mutated.ts',
   'test/temporal.ts',
   'test/worker-runtime.ts',
   'test/service/harness.ts',
@@ -18,7 +20,7 @@ const STARTERS = [
 ]
 
 export interface Selection {
-  /** Starts nothing, itself or by what it imports from the tests: what a person runs after each edit. */
+  /** Starts and builds nothing, itself or by what it imports from the tests: what a person runs after each edit. */
   readonly quick: readonly string[]
   readonly whole: readonly string[]
   /** Replaces modules, and so must be the first to load them: each has a process of its own. */
