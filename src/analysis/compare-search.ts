@@ -152,10 +152,10 @@ class Search {
   }
 
   #valuesOf(part: RequestPart, readers: readonly JudgedClause[]): PartValues {
-    const { instants, wallets } = this.#input
+    const { instants, wallets, request } = this.#input
     if (part.path === NOW) return instants
     const compared = mergeCompared(readers.map(({ reads }) => reads.parts.get(part.key)!.compared))
-    const made = valuesOfPart(part, compared, wallets)
+    const made = valuesOfPart(part, compared, { wallets, kind: request.row.kind })
     const values = fitting(part, made.values, this.#context)
     return { ...made, values: this.#isAbsent(part.path) ? [MISSING, ...values] : values }
   }
@@ -256,9 +256,11 @@ function emptyRequest({ request: { row, params, defined }, wallets, instants }: 
     ['secret', { static_properties: {} }],
     ...['solana', 'tron', 'bitcoin', 'tempo'].map((root) => [root, { tx: {} }] as const),
   ]
+  // What tells kinds of a type apart is not always what policies may read of it.
+  const exposed = Object.entries(params).filter(([name]) => paramNames(row.type).includes(name))
   return {
     now: instants.values[0],
-    activity: { type: row.type, params: { ...params } },
+    activity: { type: row.type, params: Object.fromEntries(exposed) },
     approvers: [],
     ...Object.fromEntries(roots.filter(([root]) => defined.has(root))),
     ...(eth.length > 0 ? { eth: Object.fromEntries(eth) } : {}),

@@ -26,24 +26,50 @@ const MOST_VALUES = 3000
 /** Of so many values of an element lists are made. */
 const MOST_ELEMENTS = 40
 
-/** Values of a part, those of a request that is likely first. */
+/** Values of a part in a kind of activity, those of a request that is likely first. */
 export function valuesOfPart(
   { path, type }: RequestPart,
   compared: Compared,
-  wallets: readonly KnownWallet[],
+  { wallets, kind }: { readonly wallets: readonly KnownWallet[]; readonly kind: string | undefined },
 ): PartValues {
   const made = path[0] === 'wallet' ? walletsLike(compared, wallets) : valuesOf(type, compared, path.at(-1)!)
-  return mayBeMissing(path) ? { ...made, values: [...made.values, MISSING] } : made
+  const erring = mayBeMissing(path, kind) ? [MISSING] : mayBeTooLarge(path) ? [TOO_LARGE] : []
+  return { ...made, values: [...made.values, ...erring] }
 }
 
+/** The least number that no `int` holds: reading it is an error (U-overflow). */
+const TOO_LARGE = 2n ** 127n
+
+/** Numbers of a transaction that may be larger than the type that policies read them as. */
+function mayBeTooLarge([root, tx, name = '']: readonly string[]): boolean {
+  if (tx !== 'tx') return false
+  return root === 'eth' ? name === 'value' || name === 'gas_price' : root === 'tempo' && name.startsWith('max_')
+}
+
+/** What no request lacks that has a transaction of Ethereum; a send has what its caller gives. */
+const ALWAYS_SIGNED = new Set([
+  'to',
+  'data',
+  'value',
+  'gas',
+  'gas_price',
+  'nonce',
+  'type',
+  'function_name',
+  'function_signature',
+])
+const ALWAYS_SENT = new Set(['from', 'to', 'data', 'value', 'chain_id', 'function_name', 'function_signature'])
+
 /** What a request may leave out although its root is there (docs/protocol/policies.md#fields). */
-function mayBeMissing([root, field, name]: readonly string[]): boolean {
-  if (root === 'eth' && field === 'tx') return name?.startsWith('max_') === true || name === 'contract_call_args'
-  return (root === 'eth' && field === 'eip_712' && name !== 'primary_type') || root === 'secret'
+function mayBeMissing([root, field, name = '']: readonly string[], kind: string | undefined): boolean {
+  if (root === 'tempo') return name === 'from'
+  if (root !== 'eth') return root === 'secret'
+  if (field === 'tx') return !(kind === 'SIGN_TRANSACTION' ? ALWAYS_SIGNED : ALWAYS_SENT).has(name)
+  return field === 'eip_712' && name !== 'primary_type'
 }
 
 /** Texts that may have any length: no address, key or hash. */
-const OPEN_TEXTS = new Set(['data', 'label', 'memo', 'version', 'name'])
+const OPEN_TEXTS = new Set(['data', 'input', 'instruction_data_hex', 'label', 'memo', 'version', 'name'])
 
 function valuesOf(type: Type, compared: Compared, name: string): PartValues {
   switch (type.kind) {
@@ -85,43 +111,80 @@ function texts({ texts: written, slices }: Compared, isHex: boolean, name: strin
     isHex ? (n) => `0x${`${n}`.padStart(name === 'function_signature' ? 8 : 40, 'e')}` : (n) => `another${n || ''}`,
   )
   if (slices.size === 0) return cut([...written, another], true)
-  const sliced = stretched([...slices], isHex, taken)
-  const values = [...written, ...sliced.values, another, ...(OPEN_TEXTS.has(name) ? [isHex ? '0x' : ''] : [])]
-  return cut([...new Set(values)], sliced.isComplete)
+  const stretches = [...slices].flatMap(([range, literals]): readonly Stretch[] => {
+    const [from = 0, to = 0] = range.split(' ').map(Number)
+    // Before the beginning, or backwards, is an error whatever stands there.
+    return from < 0 || to < from ? [] : [{ from, to, literals: [...literals].map(fold) }]
+  })
+  const whole = [...written].map((text) => ({ from: 0, to: text.length, literals: [fold(text)] }))
+  const made = composed([...whole, ...stretches], { isHex, isOpen: OPEN_TEXTS.has(name) })
+  return cut([...new Set([...written, ...made.values, another])], made.isComplete)
 }
 
-/** Texts with every choice of what stands in each stretch; complete where no two stretches overlap. */
-function stretched(
-  slices: readonly (readonly [string, ReadonlySet<string>])[],
-  isHex: boolean,
-  taken: ReadonlySet<string>,
+/** What stands from one position to another is compared with these. */
+interface Stretch {
+  readonly from: number
+  readonly to: number
+  readonly literals: readonly string[]
+}
+
+/** A stretch further on in a text than this is not written out. */
+const MOST_LENGTH = 4096
+/** Letters of which one is in no literal at its position. */
+const [HEX_LETTERS, LETTERS] = ['edcba9876543210f', 'edcbaxyz0123456789']
+/** Stands where nothing is chosen. */
+const HOLE = '\0'
+const ADDRESS_LENGTH = 42
+
+/**
+ * Texts for every choice of the literals that stand in them at once. Elsewhere they have what no literal has there, so that nothing stands
+ * in them that was not chosen; those that may have any length end before, at and behind every end of a stretch.
+ */
+function composed(
+  stretches: readonly Stretch[],
+  { isHex, isOpen }: { readonly isHex: boolean; readonly isOpen: boolean },
 ): PartValues {
-  const parts = slices
-    .map(([range, literals]) => {
-      const [from = 0, to = 0] = range.split(' ').map(Number)
-      const fits = [...literals].filter((text) => text.length === to - from)
-      return { from, to, choices: [...fits, other(to - from, taken)] }
-    })
-    .filter(({ from, to }) => from >= 0 && to > from && to < 4096)
-    .sort((a, b) => a.from - b.from)
-  const overlap = parts.some(({ from }, index) => index > 0 && from < parts[index - 1]!.to)
-  const length = Math.max(...parts.map(({ to }) => to), 0)
-  const blank =
-    isHex && parts[0] && parts[0].from >= 2 ? `0x${'0'.repeat(Math.max(0, length - 2))}` : '0'.repeat(length)
-  let values: readonly string[] = [blank]
-  for (const { from, to, choices } of parts) {
-    const next = values.flatMap((text) => choices.map((choice) => text.slice(0, from) + choice + text.slice(to)))
-    if (next.length > MOST_VALUES) return { values, isComplete: false }
-    values = next
+  const pieces = stretches.flatMap(({ from, literals }) => literals.map((text) => ({ from, text })))
+  const ends = [
+    ...new Set([
+      ...stretches.flatMap(({ from, to }) => [from, to]),
+      ...pieces.map(({ from, text }) => from + text.length),
+    ]),
+  ]
+  const length = Math.max(...ends, 0) + 1
+  const isPlain = pieces.every(({ text }) => [...text].length === text.length)
+  if (length > MOST_LENGTH || !isPlain) return { values: [], isComplete: false }
+  const used = Array.from({ length }, (_, at) => new Set(pieces.flatMap(({ from, text }) => text[at - from] ?? [])))
+  const isPrefixed = isHex && [...used[0]!].every((letter) => letter === '0')
+  const blank = used.map((some, at) =>
+    isPrefixed && at < 2 ? '0x'[at]! : [...(isHex ? HEX_LETTERS : LETTERS)].find((letter) => !some.has(letter)),
+  )
+  let chosen: ReadonlySet<string> = new Set([''])
+  for (const { from, text } of pieces) {
+    const more = [...chosen].flatMap((one) => withLiteral(one, from, text) ?? [])
+    chosen = new Set([...chosen, ...more])
+    if (chosen.size > MOST_VALUES) return { values: [], isComplete: false }
   }
-  return { values, isComplete: !overlap && parts.length === slices.length }
+  const most = isHex && !isOpen ? Math.max(length, ADDRESS_LENGTH) : length
+  const lengths = isOpen ? [...new Set(ends.flatMap((end) => [end + 1, end]))].sort((a, b) => b - a) : [most]
+  const values = [...chosen].flatMap((one) => {
+    const letters = Array.from({ length: most }, (_, at) => {
+      const letter = one[at] ?? HOLE
+      return letter === HOLE ? (blank[at] ?? '0') : letter
+    }).join('')
+    return lengths.map((end) => letters.slice(0, end))
+  })
+  return { values: [...new Set(values)], isComplete: !blank.includes(undefined) }
 }
 
-function other(length: number, taken: ReadonlySet<string>): string {
-  return (
-    ['e', 'd', 'c', 'b', 'a'].map((digit) => digit.repeat(length)).find((text) => !taken.has(text)) ??
-    'f'.repeat(length)
-  )
+/** A text with a literal in it as well; undefined where another letter stands there. */
+function withLiteral(text: string, from: number, literal: string): string | undefined {
+  const letters = [...text.padEnd(from + literal.length, HOLE)]
+  for (const [index, letter] of [...literal].entries()) {
+    if (letters[from + index] !== HOLE && letters[from + index] !== letter) return undefined
+    letters[from + index] = letter
+  }
+  return letters.join('')
 }
 
 function fresh(taken: ReadonlySet<string>, make: (number: number) => string): string {
@@ -132,7 +195,9 @@ function fresh(taken: ReadonlySet<string>, make: (number: number) => string): st
 
 /** Lists without elements, with one and with two of those that are told apart, and as long as is asked for. */
 function lists(of: Type, { element, lengths, predicates }: Compared): PartValues {
-  const elements = element ? valuesOf(of, element, '') : { values: [filler(of)], isComplete: true }
+  const made = element ? valuesOf(of, element, '') : { values: [filler(of)], isComplete: true }
+  // What a list lacks is not in it.
+  const elements = { ...made, values: made.values.filter((one) => one !== MISSING) }
   const some = elements.values.slice(0, MOST_ELEMENTS)
   const values: unknown[] = [[], ...some.map((one) => [one])]
   for (const [index, one] of some.entries()) for (const two of some.slice(index + 1)) values.push([one, two])
@@ -152,7 +217,9 @@ function structs(type: Type & { readonly kind: 'struct' }, { fields }: Compared)
     const field = memberType(type, name)
     const choices = field ? valuesOf(field, compared, name) : { values: [], isComplete: false }
     isComplete &&= choices.isComplete
-    const next = values.flatMap((one) => choices.values.map((value) => ({ ...one, [name]: value })))
+    const next = values.flatMap((one) =>
+      choices.values.map((value) => (value === MISSING ? one : { ...one, [name]: value })),
+    )
     if (next.length > MOST_VALUES) return { values, isComplete: false }
     values = next
   }
@@ -171,22 +238,25 @@ function decoded(compared: Compared): PartValues {
   return cut([...values, MISSING], element === undefined && slices.size === 0)
 }
 
-/** A wallet that is known, one that has an id or label that policies name, and another one. */
+/** A wallet that is known, and others, with each id and label that no known one has. */
 function walletsLike({ fields }: Compared, known: readonly KnownWallet[]): PartValues {
-  const [ids, labels] = ['id', 'label'].map((name) => [...(fields.get(name)?.texts ?? [])])
-  const others = [
-    ...ids!.filter((id) => known.every((one) => one.id !== id)).map((id) => ({ id, label: 'another' })),
-    ...labels!.filter((label) => known.every((one) => one.label !== label)).map((label) => ({ id: 'another', label })),
-    { id: 'another', label: 'another' },
-  ]
+  const [ids, labels] = (['id', 'label'] as const).map((name) => {
+    const compared = fields.get(name)
+    if (compared === undefined) return { values: ['another'], isComplete: true }
+    const made = texts(compared, false, name)
+    const isTaken = (text: unknown) => known.some((one) => one[name] === text)
+    // One that begins as a known one does, where its own text is taken.
+    const values = made.values.map((text) => (isTaken(text) ? `${text}-2` : text))
+    return { ...made, values: [...new Set(values)].filter((text) => !isTaken(text)) }
+  })
+  const others = ids!.values.flatMap((id) => labels!.values.map((label) => ({ id, label })))
   const flags = ['imported', 'exported'].filter((name) => fields.has(name))
   const base = [...known, ...others].map((one) => ({ ...one, imported: false, exported: false }))
   const values = flags.reduce<readonly object[]>(
     (some, flag) => some.flatMap((one) => [one, { ...one, [flag]: true }]),
     base,
   )
-  const isSliced = [...fields.values()].some(({ slices }) => slices.size > 0)
-  return cut(values, !isSliced)
+  return cut(values, ids!.isComplete && labels!.isComplete)
 }
 
 function filler(type: Type): unknown {

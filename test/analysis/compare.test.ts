@@ -127,6 +127,37 @@ describe('compare', () => {
       'wider',
     ],
     [
+      'a legacy transaction, which may be for no chain',
+      [{ condition: `${SIGNS} && eth.tx.value < 5` }],
+      [{ condition: `${SIGNS} && eth.tx.value < 5 && eth.tx.chain_id >= 0` }],
+      'narrower',
+    ],
+    [
+      'a DENY that errs of a number that does not fit',
+      [{ condition: SIGNS }, deny(`${SIGNS} && eth.tx.nonce == 5`)],
+      [{ condition: SIGNS }, deny(`${SIGNS} && eth.tx.nonce == 5 && eth.tx.value >= 0`)],
+      'wider',
+    ],
+    [
+      'a parameter that the first version of an activity does not tell',
+      [{ condition: `${SIGNS} && eth.tx.nonce >= 0` }],
+      [{ condition: `${SIGNS} && eth.tx.nonce >= 0 && activity.params.type == 'TRANSACTION_TYPE_ETHEREUM'` }],
+      'narrower',
+    ],
+    ['a wallet that neither has', [], [{ condition: "wallet.id == 'w-new' && wallet.label == 'new'" }], 'wider'],
+    [
+      'letters and stretches of a label that overlap',
+      [{ condition: "wallet.label[3] == 'd' && wallet.label[0..3] == 'col'" }],
+      [{ condition: "wallet.label[0..4] == 'cold'" }],
+      'equal',
+    ],
+    [
+      'an element of a list of arguments',
+      [{ condition: `${SIGNS} && eth.tx.contract_call_args['to'].all(r, r == 5)` }],
+      [{ condition: `${SIGNS} && eth.tx.contract_call_args['to'].all(r, r in [5, 6])` }],
+      'unknown',
+    ],
+    [
       'a request of a kind whose roots are not all known',
       [{ condition: 'eth.tx.value < 5' }],
       [{ condition: 'eth.tx.value < 6' }],
