@@ -53,11 +53,10 @@ export type ContractCall =
   | { readonly kind: 'decoded'; readonly function: string; readonly arguments: JsonObject }
   | { readonly kind: 'opaque'; readonly selector: string; readonly bytes: number }
 
-/** The name that the address book, the wallets or the assets have for an address; of several, the one that was meant. */
+/** The name that the wallets, the assets or the address book have for an address; of several, the one that was meant. */
 export function nameAddress(address: string, meant: string, { addressBook, assets, wallets }: Directory): NamedAddress {
   const same = (other: string) => isSameAddress(other, address)
   const names = [
-    ...Object.keys(addressBook).filter((each) => same(addressBook[each]!)),
     ...wallets.flatMap(({ wallet: { walletName }, accounts }) => {
       const alike = accounts.filter((account) => namespaceOfAddress(account.address) === namespaceOfAddress(address))
       return alike
@@ -65,6 +64,8 @@ export function nameAddress(address: string, meant: string, { addressBook, asset
         .map(({ name }) => `${OWN_WALLET}${walletName}${alike.length === 1 ? '' : `/${name}`}`)
     }),
     ...Object.keys(assets).filter((each) => same(assets[each]!.address)),
+    // Last: no name that somebody gives an address hides that it is the organization's own, or a token.
+    ...Object.keys(addressBook).filter((each) => same(addressBook[each]!)),
   ]
   const name = names.find((each) => each === meant) ?? names[0]
   return { ...(name === undefined ? {} : { name }), address }

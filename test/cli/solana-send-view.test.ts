@@ -8,6 +8,7 @@ import { draftOf, transferOf } from '../service/sends/solana-drafts.ts'
 
 const keyOf = (byte: number) => new PublicKey(new Uint8Array(32).fill(byte))
 const TOKEN = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
+const UNNAMED = { interfaces: [], directory: { addressBook: {}, assets: {}, wallets: [], privateKeys: [] } }
 const key = (pubkey: PublicKey) => ({ pubkey, isSigner: false, isWritable: true })
 
 test('approve: a send on Solana says what it pays, which programs it calls, and how much nobody can tell', () => {
@@ -22,11 +23,11 @@ test('approve: a send on Solana says what it pays, which programs it calls, and 
   const budget = ComputeBudgetProgram.setComputeUnitLimit({ units: 1 })
   const transaction = draftOf([transferOf(from, to, 1_500_000_000), checked, budget, other], { payer: from })
   const rows = solanaRows(
-    describeSolanaSend({ unsignedTransaction: transaction.toString('hex') }, []),
+    describeSolanaSend({ unsignedTransaction: transaction.toString('hex') }, UNNAMED),
     createStyle(false),
   )
   expect(rows.filter(([name]) => name !== 'programs')).toEqual([
-    ['pays', `1.5 sol to ${to.toBase58()}`],
+    ['pays', `1.5 sol (1500000000 lamports) to ${to.toBase58()}`],
     ['pays', `2500 units of the token ${mint.toBase58()} to ${to.toBase58()}`],
     ['fee', 'no ceiling: the service chooses the price of a compute unit'],
     ['unknown', 'no interface tells 1 of its instructions: know them before you approve'],
@@ -43,7 +44,7 @@ test('approve: a payment of a token on Solana says whom it pays, and nothing of 
   const [from, to, mint] = [1, 2, 3].map((byte) => keyOf(byte).toBase58()) as [string, string, string]
   const token = { mint, decimals: 6, program: 'token-2022' } as const
   const unsignedTransaction = encodeHex(encodeSolanaPayment({ from, to, amount: 2_500n, token }))
-  const rows = solanaRows(describeSolanaSend({ unsignedTransaction }, []), createStyle(false))
+  const rows = solanaRows(describeSolanaSend({ unsignedTransaction }, UNNAMED), createStyle(false))
   expect(rows.filter(([name]) => name !== 'programs')).toEqual([
     ['pays', `2500 units of the token ${mint} to ${to}, into its account ${tokenAccountOf(to, token)}`],
     ['fee', 'no ceiling: the service chooses the price of a compute unit'],

@@ -300,6 +300,11 @@ test('send on Solana: who approves reads whom it pays; asked again, it goes on',
   expect([waits.exit, day.tokens(CREW)]).toEqual([3, paid])
   const { progress } = JSON.parse(waits.stdout) as { readonly progress: { readonly activityId: string } }
   const key = keyFile(folder, 'dave', dave.client.privateKey)
+  const named = await quorate(['review', progress.activityId, '--definitions', 'defs'], { env, cwd: folder })
+  expect(named.stdout).toContain(
+    `  pays       1 USDC (1000000 atomic units) to crew (${CREW}), into its account ${CREW_TOKENS}\n  token      usdc (${MINT})\n`,
+  )
+  expect(named.stdout).toContain('  reference  WAITS\n')
   const vote = await quorate(['approve', progress.activityId, '--yes', '--key-file', key], { env, cwd: folder })
   expect(vote.stdout).toContain(
     `  pays       1000000 units of the token ${MINT} to ${CREW}, into its account ${CREW_TOKENS}\n`,

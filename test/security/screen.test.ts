@@ -179,8 +179,17 @@ const activity = {
       fee: {},
     },
   ],
+  undecoded: 'a transaction of BITCOIN is not decoded',
   solana: {
-    pays: [{ amount: '1', token: 'mint', to: 'receiver', account: 'account' }],
+    pays: [
+      {
+        receiver: { address: 'receiver', name: 'crew' },
+        amount: { text: '1 usdc', atomic: '1', atomicUnit: 'atomic units' },
+        token: { address: 'mint', name: 'usdc' },
+        account: 'account',
+      },
+    ],
+
     calls: [{ program: 'program', function: 'swap', arguments: { memo: 'words' } }],
     programs: ['one', 'two'],
     unknown: 1,

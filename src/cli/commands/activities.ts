@@ -2,36 +2,33 @@ import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import { listActivities, reader, readFactors } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
-import { createGasCeilings, ledgerOf } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
-import { readFeeSettings } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { type ActivityView, renderActivityLine, viewActivity } from '../views/activity.ts'
-import { withOwnCeilings } from './own-ceilings.ts'
+import { mayPay } from '../views/asked-payments.ts'
+import { readSendsKnown, withSendsKnown } from './sends-known.ts'
 
 /** Lists activities, newest first. */
 export async function activities(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const place = await findPlace(input)
   const client = reader(place)
+  const sends = await readSendsKnown(input, place)
   const found = await listActivities(client, {
     ...(options['waiting'] === true ? { which: 'waiting' } : {}),
     limit: readLimit(options['limit']),
   })
   // What waits is approved by what is read here: then names that look like others must be told from them.
   const waits = ({ status }: (typeof found)[number]) => isWaiting(status)
-  const actual = found.some(waits) ? await readActual(client) : undefined
+  const isTold = (one: (typeof found)[number]) => waits(one) || mayPay(one)
+  const actual = found.some(isTold) ? await readActual(client) : undefined
   const views: ActivityView[] = []
-  const ceilingOf = createGasCeilings(readFeeSettings(input))
-  const { sends: ledger } = ledgerOf(input.settings.dataDir)
   for (const activity of found) {
-    const known = waits(activity) ? actual : undefined
-    const mfa = known && (await readFactors(client, activity, known))
-    const seen = viewActivity(activity, place.now(), known, mfa)
-    const view = known === undefined ? seen : await withOwnCeilings(seen, ceilingOf)
-    const { reference } = (await ledger.findByBody(activity.fingerprint)) ?? {}
-    views.push(reference === undefined ? view : { ...view, reference })
+    const known = isTold(activity) ? actual : undefined
+    const mfa = known && waits(activity) ? await readFactors(client, activity, known) : undefined
+    const view = viewActivity(activity, place.now(), known, mfa, undefined, sends.names)
+    views.push(await withSendsKnown(view, activity, sends))
   }
   if (json) writeJson(io, { activities: views })
   else if (views.length === 0)

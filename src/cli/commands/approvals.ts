@@ -14,8 +14,8 @@ const MOST = 1000
 /** Lists what waits for the vote of the key in use, oldest first, without what it has voted on. */
 export async function approvals(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
-  const known = await findKnown(input)
   const place = await findPlace(input)
+  const known = await findKnown(input, place)
   const client = reader(place)
   const waiting = await listActivities(client, { which: 'waiting', limit: MOST })
   const views: ActivityView[] = []

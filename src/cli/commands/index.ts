@@ -5,6 +5,7 @@ import {
   guards,
   jsonInto,
   markdown,
+  payeeNames,
   proofOptions,
   revert,
   target,
@@ -586,6 +587,7 @@ export const commands: readonly CommandRow[] = [
     options: [
       { flags: '--waiting', meaning: 'only those that wait for approval' },
       { flags: '--limit <count>', meaning: 'how many (default: 20)' },
+      payeeNames,
     ],
     example: 'quorate activities --waiting',
     help: {
@@ -628,7 +630,11 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'approvals',
     summary: 'list what waits for the vote of the key in use, oldest first',
-    options: [{ flags: '--all', meaning: 'also what you have approved, and what waits for others' }, comparedPlans],
+    options: [
+      { flags: '--all', meaning: 'also what you have approved, and what waits for others' },
+      comparedPlans,
+      payeeNames,
+    ],
     example: 'quorate approvals --key-file .quorate/keys/bob.json',
     help: {
       description:
@@ -644,7 +650,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'show what a waiting activity would change, who gains or loses power by it, and whose approval it lacks',
     args: '<activity>',
     argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
-    options: [comparedPlans],
+    options: [comparedPlans, payeeNames],
     example: 'quorate review 7f3a-19c2 --key-file .quorate/keys/bob.json',
     help: {
       description:
@@ -673,11 +679,7 @@ export const commands: readonly CommandRow[] = [
         flags: '--batch <file>',
         meaning: 'CSV of sends, as `quorate send --batch` reads it: approve what waits for its rows',
       },
-      {
-        flags: '--definitions <folder>',
-        meaning:
-          'with --batch, folder whose `addressBook` and `assets` name payees and tokens (default: addresses alone)',
-      },
+      payeeNames,
       votePasskey,
       ...proofOptions,
     ],
@@ -708,11 +710,7 @@ export const commands: readonly CommandRow[] = [
         flags: '--batch <file>',
         meaning: 'CSV of sends, as `quorate send --batch` reads it: reject what waits for its rows',
       },
-      {
-        flags: '--definitions <folder>',
-        meaning:
-          'with --batch, folder whose `addressBook` and `assets` name payees and tokens (default: addresses alone)',
-      },
+      payeeNames,
       votePasskey,
       ...proofOptions,
     ],

@@ -173,6 +173,12 @@ export const askAgain: OptionRow = {
   meaning: 'ask once more, as a new activity, for what somebody rejected',
 }
 
+/** Who reads what an activity pays has names of their own: those of the requester say nothing. */
+export const payeeNames: OptionRow = {
+  flags: '--definitions <folder>',
+  meaning: 'folder whose `addressBook` and `assets` name payees and tokens (default: addresses alone)',
+}
+
 /** The plans that voters hold an activity against. */
 export const comparedPlans: OptionRow = {
   flags: '--plan <file>',

@@ -8,13 +8,11 @@ import { readPlan } from '../../plan/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { Actual } from '../../resources/index.ts'
 import { factsOfActivity } from '../../scenarios/index.ts'
-import { createGasCeilings } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
-import { readFeeSettings } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { type ActivityView, renderActivity, viewActivity } from '../views/activity.ts'
-import { withOwnCeilings } from './own-ceilings.ts'
+import { readSendsKnown, type SendsKnown, withSendsKnown } from './sends-known.ts'
 import { readText } from './show.ts'
 
 /** How many plans of the data folder are looked through. */
@@ -23,8 +21,8 @@ const MOST_PLANS = 100
 /** Shows what an activity would change, before and after, and how its votes stand. Votes on nothing: its client has no way to. */
 export async function review(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
-  const known = await findKnown(input)
   const place = await findPlace(input)
+  const known = await findKnown(input, place)
   const client = reader(place)
   const activity = await findActivity(client, args[0]!)
   const seen = await viewForVoter(activity, { client, place, known, actual: await readActual(client) })
@@ -40,10 +38,10 @@ interface Known {
   /** Of the data folder. */
   readonly rotations: PlanStore['rotations']
   /** Of the voter. */
-  readonly ceilingOf: ReturnType<typeof createGasCeilings>
+  readonly sends: SendsKnown
 }
 
-export async function findKnown(input: CommandInput): Promise<Known> {
+export async function findKnown(input: CommandInput, place: Place): Promise<Known> {
   const { options, settings } = input
   const store = createPlanStore(join(settings.dataDir, 'plans'))
   const files = (options['plan'] as readonly string[] | undefined) ?? []
@@ -51,7 +49,7 @@ export async function findKnown(input: CommandInput): Promise<Known> {
   return {
     plans: files.length > 0 ? given : await store.recentPlans(MOST_PLANS),
     rotations: store.rotations,
-    ceilingOf: createGasCeilings(readFeeSettings(input)),
+    sends: await readSendsKnown(input, place),
   }
 }
 
@@ -76,5 +74,6 @@ export async function viewForVoter(
   const rotation = await known.rotations.find(activity.id)
   const given = { plans: known.plans, rotation, actual, nowMs, baseUrl: place.baseUrl, mfa, facts }
   const reviewed = reviewActivity(activity, given)
-  return withOwnCeilings(viewActivity(activity, nowMs, actual, mfa, reviewed), known.ceilingOf)
+  const view = viewActivity(activity, nowMs, actual, mfa, reviewed, known.sends.names)
+  return withSendsKnown(view, activity, known.sends)
 }

@@ -3,7 +3,7 @@ import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import { castVote, findActivity, submitter } from '../../operations/index.ts'
 import { isWaiting, type Wire } from '../../protocol/index.ts'
-import { assertNone, usage } from '../../sending/index.ts'
+import { usage } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
@@ -23,7 +23,6 @@ export const reject = (input: CommandInput): Promise<ExitCode> => voteOnThese(in
 function voteOnThese(input: CommandInput, choice: 'approve' | 'reject'): Promise<ExitCode> {
   const { batch } = input.options
   if (typeof batch === 'string') return voteOnBatch(input, batch, choice)
-  assertNone(input.options, { names: ['definitions'], unless: 'it names the payees of a file, --batch FILE' })
   if (input.args.length === 0)
     throw usage('expected an activity, or --batch FILE', 'list them with `quorate approvals`')
   return vote(input, choice)
@@ -45,8 +44,8 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   const { io, json, args, settings } = input
   const way = readWay(input)
   const reason = readReason(input)
-  const known = await findKnown(input)
   const place = await findPlace(input)
+  const known = await findKnown(input, place)
   const client = submitter(place)
   const found = new Map<string, Wire.Activity>()
   for (const named of args) {

@@ -4,16 +4,16 @@ import type { ReviewedActivity } from '../../operations/index.ts'
 import { factorsText, renderApprovers, renderEffects, renderPower, shortCode } from '../../plan/index.ts'
 import { fromTimestamp, isWaiting, type Wire } from '../../protocol/index.ts'
 import { type Actual, type Address, kinds, nameValue, type Value } from '../../resources/index.ts'
-import { interfacesOf } from '../../scenarios/index.ts'
-import { describeSend, type SendDescription } from '../../sending/index.ts'
+import type { SendNames } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
+import { type AskedPayments, describePayments, NO_NAMES } from './asked-payments.ts'
 import { type LookAlikeView, lookAlikesOf } from './look-alikes.ts'
 import { sendRows } from './send-call.ts'
-import { describeSolanaSend, type SolanaDescription, solanaRows } from './solana-send.ts'
+import { solanaRows } from './solana-send.ts'
 
 /** The shown data of an activity, for people and programs; the text below is made from it. */
-export interface ActivityView {
+export interface ActivityView extends AskedPayments {
   readonly id: string
   readonly code: string
   readonly type: string
@@ -35,10 +35,6 @@ export interface ActivityView {
   readonly parameters: unknown
   /** The reference of a send, where the ledger of this data folder has it. */
   readonly reference?: string
-  /** The effect of each transaction of a send, decoded by the organization's contract interfaces. */
-  readonly sends?: readonly SendDescription[]
-  /** The same of a send on Solana. */
-  readonly solana?: SolanaDescription
   readonly failure?: string
   /** What the API adds to the failure; of a denial, why, and the outcome of each policy (docs/protocol/errors.md#denials). */
   readonly failureDetails?: readonly Wire.Any[]
@@ -56,6 +52,7 @@ function namesOf({ resources }: Actual): ReadonlyMap<string, Address> {
 /**
  * Makes the view of an activity from its own intent, never from anyone's words about it; with what lives, ids have names, and
  * calls of contracts are decoded.
+ * @param sendNames of the reader's own definitions, for payees and tokens. @default none
  * @param mfa what `get_mfa_status` tells of it (`readFactors`). @default no vote waits for a factor
  */
 export function viewActivity(
@@ -64,6 +61,7 @@ export function viewActivity(
   actual?: Actual,
   mfa: readonly Wire.MfaStatus[] = [],
   review?: ReviewedActivity,
+  sendNames: SendNames = NO_NAMES,
 ): ActivityView {
   const created = fromTimestamp(activity.createdAt)
   const { approvals, held, lapsed, rejections, lapseAtMs } = votesOn(activity, nowMs, mfa)
@@ -91,7 +89,7 @@ export function viewActivity(
       ? { approvalsLapseAt: new Date(lapseAtMs).toISOString() }
       : {}),
     parameters: nameValue((Object.values(activity.intent)[0] ?? {}) as Value, actual ? namesOf(actual) : new Map()),
-    ...(actual ? describeSends(activity, actual) : {}),
+    ...(actual ? describePayments(activity, actual, sendNames) : {}),
     ...(activity.failure ? { failure: activity.failure.message ?? '' } : {}),
     ...(activity.failure?.details?.length ? { failureDetails: activity.failure.details } : {}),
     ...(alike.length > 0 ? { lookAlikes: alike } : {}),
@@ -101,42 +99,6 @@ export function viewActivity(
 
 function nameOf({ user, userId }: Wire.Vote): string {
   return user?.userName || userId
-}
-
-/** One transaction for each call of a send; for anything else nothing. */
-function describeSends({ intent }: Wire.Activity, actual: Actual): Pick<ActivityView, 'sends' | 'solana'> {
-  const { ethSendTransactionIntent: one, ethSendTransactionIntentV2: many } = intent
-  const solana = intent.solSendTransactionIntentV2 ?? intent.solSendTransactionIntent
-  if (solana) return { solana: describeSolanaSend(solana, interfacesOf(actual.resources)) }
-  const { calls = [], ...rest } = many ?? {}
-  const transactions = one ? [one] : calls.map((call) => ({ ...rest, ...call }))
-  if (transactions.length === 0) return {}
-  const interfaces = interfacesOf(actual.resources)
-  return {
-    sends: transactions.map((parameters) =>
-      describeSend(
-        { type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', parameters, to: '' },
-        { directory: { addressBook: {}, assets: {}, wallets: walletsOf(actual), privateKeys: [] }, interfaces },
-      ),
-    ),
-  }
-}
-
-/** The organization's own wallets: a payment to one of them is told by its name. */
-function walletsOf({ resources }: Actual): Parameters<typeof describeSend>[1]['directory']['wallets'] {
-  const accounts = resources.flatMap(({ kind, parent, name, known }) =>
-    kind === 'walletAccount' && known?.address !== undefined ? [{ parent, name, address: known.address }] : [],
-  )
-  return resources.flatMap(({ kind, id, name, address }) =>
-    kind === 'wallet'
-      ? [
-          {
-            wallet: { walletId: id ?? '', walletName: name, imported: false, exported: false },
-            accounts: accounts.filter(({ parent }) => parent === address),
-          },
-        ]
-      : [],
-  )
 }
 
 /** Renders what an approver reads before voting. */
@@ -278,12 +240,16 @@ export const renderActivityLine = view((view: ActivityView, style: Style, now: n
   return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${effects.join('')}${factors.join('')}${failure}${alike.join('')}`
 })
 
-/** Of a send what it pays to whom, and under which reference. */
-function effectRows({ reference, sends = [], solana }: ActivityView, style: Style): readonly (readonly string[])[] {
+/** What it pays to whom, and under which reference. */
+function effectRows(
+  { reference, sends = [], solana, undecoded }: ActivityView,
+  style: Style,
+): readonly (readonly string[])[] {
   return [
     ...(reference === undefined ? [] : [['reference', reference]]),
     ...sends.flatMap((send) => sendRows(send, style)),
     ...(solana ? solanaRows(solana, style) : []),
+    ...(undecoded === undefined ? [] : [['unknown', style.warning(undecoded)]]),
   ]
 }
 

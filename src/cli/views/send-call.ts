@@ -4,13 +4,14 @@ import type { Json } from '../../protocol/index.ts'
 import type { SendDescription } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
-import { feeForApprover, named } from './send-words.ts'
+import { feeForApprover, named, paidText } from './send-words.ts'
 
 /** The effect of a send, shown to an approver beside its parameters. */
-export function sendRows({ receiver, amount, call, fee }: SendDescription, style: Style): readonly string[][] {
+export function sendRows({ receiver, amount, token, call, fee }: SendDescription, style: Style): readonly string[][] {
   const pays = call === undefined || amount.atomic !== '0'
   return [
-    ...(pays ? [['pays', `${amount.text} to ${named(receiver)}`]] : []),
+    ...(pays ? [['pays', `${paidText(amount)} to ${named(receiver)}`]] : []),
+    ...(token === undefined ? [] : [['token', named(token)]]),
     ...(call === undefined ? [] : [['calls', `${renderCall(call, style)} of ${named(receiver)}`]]),
     ['fee', feeForApprover(fee)],
   ]

@@ -61,6 +61,11 @@ export function feeForApprover(fee: SendDescription['fee']): string {
   return `at most ${printDecimal(BigInt(atMostWei), 18)} eth: ${price}, ${gasLimit} units${own}`
 }
 
+/** An amount in its unit and in its smallest: `1.5 eth (1500000000000000000 wei)`. */
+export function paidText({ text, atomic, atomicUnit }: SendDescription['amount']): string {
+  return `${printable(text)} (${atomic} ${atomicUnit})`
+}
+
 /** A name with its address, or the address alone. */
 export function named({ name, address }: { readonly name?: string; readonly address: string }): string {
   if (name === undefined || name.toLowerCase() === address.toLowerCase()) return address

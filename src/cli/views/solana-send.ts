@@ -14,16 +14,23 @@ import { printable } from '../../diagnostics/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
 import type { Json } from '../../protocol/index.ts'
 import type { World } from '../../scenarios/index.ts'
-import type { LamportFee } from '../../sending/index.ts'
+import {
+  type Directory,
+  type LamportFee,
+  type NamedAddress,
+  nameAddress,
+  printAmount,
+  type SendDescription,
+} from '../../sending/index.ts'
 import type { Style } from '../io.ts'
-import { feeForApprover } from './send-words.ts'
+import { feeForApprover, named, paidText } from './send-words.ts'
 
-/** Plain JSON; amounts of tokens are in their smallest unit. */
+/** Plain JSON; an amount of a token that no definition names is in its smallest unit. */
 export interface SolanaDescription {
   readonly pays: readonly {
-    readonly amount: string
-    readonly token?: string
-    readonly to: string
+    readonly receiver: NamedAddress
+    readonly amount: SendDescription['amount']
+    readonly token?: NamedAddress
     /** The account of the receiver that holds the token, where the transaction makes sure that it is the receiver's. */
     readonly account?: string
   }[]
@@ -55,10 +62,11 @@ interface SolanaTransaction {
   readonly program_keys: readonly string[]
 }
 
-const LAMPORT_DECIMALS = 9
-
 /** Reads what the policies see of a send on Solana, and nothing else. */
-export function describeSolanaSend(intent: SendIntent, interfaces: World['interfaces']): SolanaDescription {
+export function describeSolanaSend(
+  intent: SendIntent,
+  { interfaces, directory }: { readonly interfaces: World['interfaces']; readonly directory: Directory },
+): SolanaDescription {
   const { solana } = readSendFacts('ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', intent, { interfaces })
   const { transfers, spl_transfers, instructions, program_keys } = solana!['tx'] as SolanaTransaction
   const calls = instructions.flatMap(({ program_key: program, parsed_instruction_data: parsed }) =>
@@ -75,7 +83,7 @@ export function describeSolanaSend(intent: SendIntent, interfaces: World['interf
     const { to, amount, token } = payment
     const account = tokenAccountOf(to, token)
     return {
-      pays: [{ amount: String(amount), token: token.mint, to, account }],
+      pays: [{ receiver: nameAddress(to, '', directory), ...describeToken(amount, token.mint, directory), account }],
       calls,
       programs: program_keys,
       unknown: 0,
@@ -84,17 +92,29 @@ export function describeSolanaSend(intent: SendIntent, interfaces: World['interf
   }
   return {
     pays: [
-      ...transfers.map(({ amount, to }) => ({ amount: `${printDecimal(amount, LAMPORT_DECIMALS)} sol`, to })),
+      ...transfers.map(({ amount, to }) => ({
+        receiver: nameAddress(to, '', directory),
+        amount: { text: printAmount(amount, 'solana'), atomic: String(amount), atomicUnit: 'lamports' },
+      })),
       ...spl_transfers.map(({ amount, token_mint: token, to }) => ({
-        amount: String(amount),
-        token: token || 'unknown',
-        to,
+        receiver: nameAddress(to, '', directory),
+        ...describeToken(amount, token || 'unknown', directory),
       })),
     ],
     calls,
     programs: program_keys,
     unknown: Math.max(0, instructions.length - known),
     fee,
+  }
+}
+
+/** In the unit of the definitions, where they name the mint. */
+function describeToken(amount: bigint, mint: string, { assets }: Directory) {
+  const [name, asset] = Object.entries(assets).find(([, { address }]) => address === mint) ?? []
+  const [atomic, atomicUnit] = [String(amount), 'atomic units']
+  return {
+    amount: { text: asset ? `${printDecimal(amount, asset.decimals)} ${asset.symbol}` : atomic, atomic, atomicUnit },
+    token: { ...(name === undefined ? {} : { name }), address: mint },
   }
 }
 
@@ -109,11 +129,17 @@ export function solanaRows(
   { pays, calls, programs, unknown, fee }: SolanaDescription,
   style: Style,
 ): readonly string[][] {
-  const units = (token: string | undefined) => (token === undefined ? '' : ` units of the token ${token}`)
+  const paid = ({ amount, token }: SolanaDescription['pays'][number]) =>
+    token !== undefined && token.name === undefined
+      ? `${amount.atomic} units of the token ${token.address}`
+      : paidText(amount)
   return [
-    ...pays.map(({ amount, token, to, account }) => [
-      'pays',
-      `${amount}${units(token)} to ${to}${account === undefined ? '' : `, into its account ${account}`}`,
+    ...pays.flatMap((one) => [
+      [
+        'pays',
+        `${paid(one)} to ${named(one.receiver)}${one.account === undefined ? '' : `, into its account ${one.account}`}`,
+      ],
+      ...(one.token?.name === undefined ? [] : [['token', named(one.token)]]),
     ]),
     ...calls.map((call) => [
       'calls',
