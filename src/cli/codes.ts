@@ -164,7 +164,7 @@ export const cliCodes = {
   },
   'cli/old-node': {
     summary: 'this Node.js is too old',
-    solve: 'install Node.js 22.13 or newer; in a clone, run through npm or npx',
+    solve: 'install Node.js 22.15 or newer; in a clone, run through npm or npx',
   },
   'cli/foreign-key': {
     summary: 'a key given for a sub-organization is that of none of its users',

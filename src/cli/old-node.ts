@@ -1,5 +1,5 @@
 /** The oldest Node.js that runs this program, as `engines` of package.json says. */
-const OLDEST = [22, 13] as const
+const OLDEST = [22, 15] as const
 
 const CODE = 'cli/old-node'
 

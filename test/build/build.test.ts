@@ -85,17 +85,17 @@ describe('build', () => {
   })
 
   test('an older Node.js is told which one is needed, before it reads anything that it may not know', () => {
-    expect(['22.13.0', '22.14.1', '24.0.0', '26.1.0'].map(oldNode)).toEqual([
+    expect(['22.15.0', '22.16.1', '24.0.0', '26.1.0'].map(oldNode)).toEqual([
       undefined,
       undefined,
       undefined,
       undefined,
     ])
-    for (const version of ['18.20.8', '20.20.2', '22.12.0']) {
-      expect(oldNode(version)).toContain(`error cli/old-node: expected Node.js 22.13 or newer, got ${version}\n  next`)
+    for (const version of ['18.20.8', '20.20.2', '22.14.0']) {
+      expect(oldNode(version)).toContain(`error cli/old-node: expected Node.js 22.15 or newer, got ${version}\n  next`)
     }
     const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    expect(engines.node).toBe('>=22.13')
+    expect(engines.node).toBe('>=22.15')
     const main = readFileSync(builtMain(), 'utf8')
     expect(main.match(/^import .*/gm)?.filter((line) => !line.startsWith('import "./part-')) ?? []).toEqual([])
     for (const [, name = ''] of main.matchAll(/^import "\.\/(part-[^"]+)"/gm)) {
