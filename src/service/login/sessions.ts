@@ -66,9 +66,10 @@ async function prepareLoginKey(context: HandlerContext, user: LoginUser, key: Ne
   }
 }
 
+/** By its id as it was given: policies read that text (`activity.params.session_profile_id`), so no other may mean the same profile. */
 async function requireProfile({ tx }: HandlerContext, organizationId: string, id: string | undefined) {
   if (id === undefined || id === '') return undefined
-  const profile = await sessionProfileTable.find(tx, organizationId, id.toLowerCase())
+  const profile = await sessionProfileTable.find(tx, organizationId, id)
   if (!profile) throw apiError('notFound', 'session profile', id)
   return profile
 }

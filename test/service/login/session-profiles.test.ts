@@ -124,4 +124,22 @@ describe('session profiles', () => {
     await login('1 == 1')
     expect((await make({ sessionProfileName: 'profile 1 == 1' })).slice(0, 2)).toEqual([409, 6])
   })
+
+  test('session profiles: an id in other letters names no profile, so that a policy that names it decides', async () => {
+    const { sessionProfileId } = await login('true')
+    await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
+      policyName: 'not with this profile',
+      effect: 'EFFECT_DENY',
+      condition: `activity.kind == 'STAMP_LOGIN' && activity.params.session_profile_id == '${sessionProfileId}'`,
+    })
+    const attempt = (id: string) =>
+      refusalOf(
+        ada.client.submit('ACTIVITY_TYPE_STAMP_LOGIN', {
+          publicKey: generateP256KeyPair().publicKey,
+          sessionProfileId: id,
+        }),
+      )
+    expect((await attempt(sessionProfileId)).slice(0, 2)).toEqual([403, 7])
+    expect((await attempt(sessionProfileId.toUpperCase())).slice(0, 2)).toEqual([404, 5])
+  })
 })
