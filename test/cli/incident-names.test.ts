@@ -1,5 +1,6 @@
 /** An incident whose suspect has named things after the ids of other things, so that a response harms who did nothing. */
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair, uncompressP256 } from '../../src/crypto/index.ts'
@@ -140,4 +141,16 @@ test('incident --revert: what was done with a key that the suspect made is said 
   expect(leaves).toEqual([
     { what: `API key ${second.publicKey}`, why: expect.stringContaining(`quorate incident key ${second.publicKey}`) },
   ])
+})
+
+test('incident: a name in a command to copy is one word of a shell, which runs nothing', async () => {
+  const { service, place } = await open()
+  const hostile = "$(touch owned); `touch owned`' -x"
+  await complete(service.root, 'ACTIVITY_TYPE_UPDATE_USER_NAME', { userId: service.rootUserId, userName: hostile })
+  const own = await quorate(['incident', 'key', service.root.publicKey, '--contain', '--yes', '--json'], place)
+  expect(own.exit, own.stderr).toBe(4)
+  const [, command] = /`(quorate rotate key .*)`$/s.exec(JSON.parse(own.stdout).error.next)!
+  const printed = execFileSync('bash', ['-c', command!.replace('quorate', "printf '%s\\n'")], { cwd: place.cwd })
+  expect(String(printed).split('\n').slice(0, 4)).toEqual(['rotate', 'key', '--user', hostile])
+  expect(existsSync(join(place.cwd, 'owned'))).toBe(false)
 })

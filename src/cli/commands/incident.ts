@@ -29,6 +29,7 @@ import { parseDuration } from '../durations.ts'
 import { writePrivate } from '../files.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { line } from '../screen.ts'
+import { shellWord } from '../shell-word.ts'
 import { age } from '../views/activity.ts'
 import {
   type IncidentView,
@@ -205,13 +206,13 @@ async function assertNoLockOut(exposure: LocatedUser, client: QueryClient): Prom
   throw new QuorateError('cli/lock-out', `\`${key.name}\` cannot be cut off first: ${why}`, {
     exit: EXIT.refused,
     facts: { organization: exposure.organization.name, submitted: 'nothing' },
-    next: `give ${user.name} a new key at once with \`quorate rotate key --user ${user.name} --name ${key.name} --overlap 0\`, which deletes this one`,
+    next: `give ${user.name} a new key at once with \`${rotationOf(user.name, key.name)}\`, which deletes this one`,
   })
 }
 
 function ownKey(exposures: readonly LocatedUser[], userName?: string): QuorateError {
   const one = exposures.find(isOfKey)
-  const rotate = one ? `quorate rotate key --user ${one.user.name} --name ${one.key.name} --overlap 0` : 'quorate login'
+  const rotate = one ? rotationOf(one.user.name, one.key.name) : 'quorate login'
   const what = userName === undefined ? 'the key to cut off is' : line`one of the credentials of \`${userName}\` is`
   return new QuorateError('cli/lock-out', `${what} the key that this command works with`, {
     exit: EXIT.refused,
@@ -222,6 +223,9 @@ function ownKey(exposures: readonly LocatedUser[], userName?: string): QuorateEr
         : 'work with the key of somebody else',
   })
 }
+
+const rotationOf = (user: string, key: string) =>
+  `quorate rotate key --user ${shellWord(user)} --name ${shellWord(key)} --overlap 0`
 
 type Trace = IncidentView['organizations'][number]
 

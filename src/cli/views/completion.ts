@@ -1,5 +1,6 @@
 /** Shell completion: a script made from the command table, which asks quorate nothing when it runs. */
 import type { CommandRow } from '../command.ts'
+import { inQuotes } from '../shell-word.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
@@ -64,7 +65,7 @@ function bash(stops: readonly Stop[]): string {
   const cases = stops.map(({ path, words, options }) => {
     const taking = options.filter(({ takesValue }) => takesValue).map(({ name }) => name)
     const names = options.map(({ name }) => name)
-    return `    ${quote(path)}) words=${quote(words.map(({ word }) => word).join(' '))} options=${quote(names.join(' '))} valued=${quote(taking.join(' '))} ;;`
+    return `    ${inQuotes(path)}) words=${inQuotes(words.map(({ word }) => word).join(' '))} options=${inQuotes(names.join(' '))} valued=${inQuotes(taking.join(' '))} ;;`
   })
   return `# Completion of quorate for bash. Load it with: source <(quorate completion bash)
 _quorate_stop() {
@@ -96,11 +97,11 @@ complete -o filenames -F _quorate quorate
 }
 
 function zsh(stops: readonly Stop[]): string {
-  const described = (name: string, meaning: string) => quote(`${name.replaceAll(':', '\\:')}:${meaning}`)
+  const described = (name: string, meaning: string) => inQuotes(`${name.replaceAll(':', '\\:')}:${meaning}`)
   const cases = stops.map(({ path, words, options }) => {
     const listed = words.map(({ word, meaning }) => described(word, meaning)).join(' ')
     const flags = options.map(({ name, meaning }) => described(name, meaning)).join(' ')
-    return `    ${quote(path)}) words_after=(${listed}) options=(${flags}) ;;`
+    return `    ${inQuotes(path)}) words_after=(${listed}) options=(${flags}) ;;`
   })
   return `#compdef quorate
 # Completion of quorate for zsh. Load it with: source <(quorate completion zsh)
@@ -133,15 +134,16 @@ compdef _quorate quorate
 function fish(stops: readonly Stop[]): string {
   const typed = '__quorate_at'
   const lines = stops.flatMap(({ path, words, options }) => {
-    const here = `complete -c quorate -n ${quote(`${typed} ${quote(path)}`)}`
+    const here = `complete -c quorate -n ${inQuotes(`${typed} ${inQuotes(path)}`)}`
     return [
-      ...words.map(({ word, meaning }) => `${here} -f -a ${word} -d ${quote(meaning)}`),
+      ...words.map(({ word, meaning }) => `${here} -f -a ${word} -d ${inQuotes(meaning)}`),
       ...options.map(
-        ({ name, takesValue, meaning }) => `${here} -l ${name.slice(2)}${takesValue ? ' -r' : ''} -d ${quote(meaning)}`,
+        ({ name, takesValue, meaning }) =>
+          `${here} -l ${name.slice(2)}${takesValue ? ' -r' : ''} -d ${inQuotes(meaning)}`,
       ),
     ]
   })
-  const paths = stops.map(({ path }) => quote(path)).join(' ')
+  const paths = stops.map(({ path }) => inQuotes(path)).join(' ')
   return `# Completion of quorate for fish. Load it with: quorate completion fish | source
 function __quorate_at
   set -l stops ${paths}
@@ -155,9 +157,4 @@ function __quorate_at
 end
 ${lines.join('\n')}
 `
-}
-
-/** A word in single quotes: in each of the three shells only a quote is special between them. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }
