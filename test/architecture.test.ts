@@ -304,7 +304,8 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   commands: anything,
   program: ['commands', 'command', 'io', 'ready-text'],
   run: ['habits', 'program', 'commands', 'command', 'views', 'io', 'screen', 'tracing', 'version'],
-  start: ['colour', 'one-pass', 'ready-text', 'run'],
+  unwritten: [],
+  start: ['colour', 'one-pass', 'ready-text', 'run', 'unwritten'],
   main: ['old-node', 'start'],
   reference: ['commands', 'command', 'codes', 'main-path', 'ready-text'],
 }

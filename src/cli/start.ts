@@ -6,12 +6,16 @@ import { isColoured } from './colour.ts'
 import { tuneForOnePass } from './one-pass.ts'
 import { readyText } from './ready-text.ts'
 
+/** The exit code of a process that SIGPIPE ends, as a shell has it: 128 and the number of the signal. */
+const SIGPIPE_EXIT = 141
+
 /** Starts the program: with a text that the build has made, else with the command that is asked for, which is loaded only now. */
 export async function start(argv: readonly string[]): Promise<void> {
-  // A reader that goes away (`quorate plan | head`) is no fault of ours.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-    throw error
+  // A reader that goes away (`quorate plan | head`) is no fault of ours; yet 0 would say that there is no change, or all was done.
+  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
+    process.stdout.on('error', () => {})
+    if (error.code === 'EPIPE') process.exit(SIGPIPE_EXIT)
+    void import('./unwritten.ts').then(({ endUnwritten }) => endUnwritten(error))
   })
   process.stderr.on('error', () => {})
 

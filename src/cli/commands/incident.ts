@@ -29,7 +29,6 @@ import { parseDuration } from '../durations.ts'
 import { writePrivate } from '../files.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { line } from '../screen.ts'
-import { shellWord } from '../shell-word.ts'
 import { age } from '../views/activity.ts'
 import {
   type IncidentView,
@@ -39,6 +38,7 @@ import {
   renderRevert,
   renderTimeline,
 } from '../views/incident.ts'
+import { shellWord } from '../views/shell-word.ts'
 import { writeRevert } from './incident-revert.ts'
 
 /** Says where a key is registered, what it could do and did; with `--contain` it is cut off first, and what it did is read after that. */
