@@ -103,6 +103,16 @@ test('sends: what waits too long is offered again for more with the same nonce, 
   expect(await countOf(anvil, from)).toBe(1)
 })
 
+test('sends: what waits is not offered for more where nobody has said so', async () => {
+  const anvil = await startAnvil({ mining: 'on-request' })
+  closers.push(() => anvil.kill())
+  const service = await startService(anvil.url, { pollMs: 10, bumpAfterMs: 1 })
+  const id = await submit(service, await fundedSender(service, anvil))
+  const hash = await hashOf(service, id)
+  await pause(500)
+  expect(await hashOf(service, id)).toBe(hash)
+})
+
 test('sends: what waits is offered for more up to the ceiling, and not for more and more', async () => {
   const anvil = await startAnvil({ mining: 'on-request' })
   closers.push(() => anvil.kill())
