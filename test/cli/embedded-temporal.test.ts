@@ -133,7 +133,20 @@ describe('an embedded Temporal that dies', () => {
     process.kill(pid, 'SIGKILL')
     while (isAlive(pid)) await delay(50)
     expect(isAlive(first)).toBe(true)
+    // Who looks is told, and starts nothing.
+    for (const looking of [['doctor'], ['sends'], ['doctor']]) {
+      const { exit, stdout } = await quorate(looking, { env })
+      if (looking[0] === 'sends') continue
+      expect([exit, stdout]).toEqual([
+        1,
+        expect.stringMatching(
+          new RegExp(`✗ background +the background process was killed, .*pid ${first}, runs alone\\n.*\`quorate up\``),
+        ),
+      ])
+    }
     expect((await quorate(['up'], { env })).exit).toBe(0)
+    const well = JSON.parse((await quorate(['doctor', '--json'], { env })).stdout)
+    expect(well.findings[2]).toMatchObject({ check: 'background', state: 'good' })
     expect(isAlive(first)).toBe(false)
     const second = note()
     await quorate(['down'], { env })

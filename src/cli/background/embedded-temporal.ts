@@ -86,6 +86,18 @@ export function temporalDeath(dataDir: string): Note['ended'] {
   return read(dataDir)?.ended
 }
 
+/**
+ * The embedded server that a background process has left behind which did not end in order: it, and so its service and
+ * worker, were killed. Undefined while one runs too: ask for that first.
+ */
+export async function leftOverTemporal(
+  dataDir: string,
+): Promise<{ readonly pid: number; readonly runs: boolean } | undefined> {
+  const note = read(dataDir)
+  if (!note || note.ended) return undefined
+  return { pid: note.pid, runs: await isServerOf(dataDir, note) }
+}
+
 /** Stops a Temporal server that outlived a killed background process of this data folder. */
 export async function stopLeftOverTemporal(dataDir: string): Promise<void> {
   const note = read(dataDir)

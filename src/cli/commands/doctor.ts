@@ -13,8 +13,8 @@ import { openSessions } from '../../session/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
 import { originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { bootstrapKey, keyInUse, loadKey } from '../background/connect.ts'
-import { findBackground } from '../background/control.ts'
-import { temporalDeath } from '../background/embedded-temporal.ts'
+import { askBackground, findBackground } from '../background/control.ts'
+import { leftOverTemporal, temporalDeath } from '../background/embedded-temporal.ts'
 import { assertPlanStore } from '../background/plan-store-place.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
@@ -104,7 +104,16 @@ async function checkTemporal(input: CommandInput): Promise<Finding> {
 
 async function checkBackground({ settings }: CommandInput): Promise<Finding> {
   const check = 'background'
-  const status = await findBackground(settings.dataDir)
+  const answer = await askBackground(settings.dataDir, 'status')
+  const left = answer === undefined ? await leftOverTemporal(settings.dataDir) : undefined
+  if (left !== undefined) {
+    const server = left.runs ? `its Temporal server, pid ${left.pid}, runs alone` : 'nothing of it runs'
+    const found = `the background process was killed, and service and worker with it; ${server}`
+    const next =
+      'bring all of it back on its state with `quorate up`; nothing that it answered is lost, and what is open goes on'
+    return { check, state: 'bad', found, next }
+  }
+  const status = answer?.state === 'up' ? answer.status : undefined
   if (!status)
     return {
       check,
