@@ -1,10 +1,13 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { RotationProgress } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
-import { createTestUser } from '../service/harness.ts'
+import { builtMain } from '../built.ts'
+import { startBetween } from '../faults/between.ts'
+import { createTestUser, type TestUser } from '../service/harness.ts'
 import { quorateShared, readAll } from './harness.ts'
 import { scene } from './scene.ts'
 
@@ -137,4 +140,86 @@ test('rotate key --all: limits are counted first, a failure stops it, the same c
   const none = await run(...all, ...other)
   expect([none.exit, JSON.parse(none.stdout).notBegun]).toEqual([0, []])
   expect((JSON.parse(none.stdout) as Report).rotations.length).toBe(second.rotations.length)
+})
+
+/** 8 users here; `npm run soak -- rotate-all` has 104, at as many times the rate. */
+const TIMES = Number(process.env['QUORATE_TIMES'] ?? 1)
+const USERS = 8 * TIMES
+const PER_SECOND = 5 * TIMES
+
+test('rotate key --all: it keeps to the rate, is paused by ending it, and the same command rotates the rest; the report has all of them', {
+  timeout: 240_000 * TIMES,
+}, async () => {
+  const times: number[] = []
+  let aheadMs = -100 * DAY
+  const { service, folder, env } = await scene({
+    clock: () => Date.now() + aheadMs,
+    more: { QUORATE_REQUESTS_PER_SECOND: String(PER_SECOND) },
+    async at({ url }) {
+      const between = await startBetween(url, () => {
+        times.push(performance.now())
+        return undefined
+      })
+      onTestFinished(() => between.close())
+      return between.url
+    },
+  })
+  const users: TestUser[] = []
+  for (let n = 0; n < USERS; n++) users.push(await createTestUser(service, `user-${n}`))
+  aheadMs = 0
+  const takenOf = () =>
+    Promise.all(
+      users.map(({ client }) =>
+        client.query('whoami').then(
+          () => true,
+          () => false,
+        ),
+      ),
+    )
+  const args = ['rotate', 'key', '--all', '--older-than', '90d', '--overlap', '0', '--yes', '--json']
+  const into = ['--to-file', 'keys/{user}-{key}.key']
+  mkdirSync(join(folder, 'keys'), { mode: 0o700 })
+  const first = spawn(process.execPath, [builtMain(), ...args.filter((one) => one !== '--json'), ...into], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  onTestFinished(() => void first.kill('SIGKILL'))
+  let said = ''
+  first.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const exited = once(first, 'exit')
+  await vi.waitFor(() => expect(said).toMatch(new RegExp(`2 of ${USERS}: .*: done`)), { timeout: 60_000, interval: 20 })
+  first.kill('SIGINT')
+  expect((await exited)[1]).toBe('SIGINT')
+  expect(said).toContain('what was begun goes on. No other key is begun; the same command goes on with the rest.')
+
+  // The one that was begun goes on without the command, and no other is begun.
+  const kept = async () => (await takenOf()).filter((isTaken) => isTaken).length
+  await vi.waitFor(async () => expect(await kept()).toBeLessThanOrEqual(USERS - 2), { timeout: 60_000 })
+  let before = -1
+  for (let now = await kept(); now !== before; now = await kept()) {
+    before = now
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
+  }
+  expect(USERS - before).toBeLessThanOrEqual(4)
+
+  const rest = await quorateShared([...args, ...into], { env, cwd: folder })
+  expect(rest.exit, rest.stderr).toBe(0)
+  const { rotations, notBegun } = JSON.parse(rest.stdout) as Report
+  expect(notBegun).toEqual([])
+  expect(rotations.map(({ user, state }) => [user, state]).toSorted()).toEqual(
+    users.map((_, n) => [`user-${n}`, 'done']).toSorted(),
+  )
+  for (const one of rotations) {
+    expect(one.old.id).not.toBe(one.new!.id)
+    expect(Object.keys(one.activities)).toEqual(['create', 'delete'])
+    for (const at of [one.startedAt, one.handedAt, one.deletedAt]) expect(at).toMatch(/^20.*Z$/)
+  }
+  expect(await kept()).toBe(0)
+  // All of them together, the worker's and the commands'.
+  const seconds = (times.at(-1)! - times[0]!) / 1000
+  expect(times.length).toBeGreaterThan(USERS * 5)
+  expect(times.length).toBeLessThanOrEqual(PER_SECOND * (seconds + 1))
 })

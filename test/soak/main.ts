@@ -74,6 +74,11 @@ const parts: Readonly<Record<string, Part>> = {
     count: DEATH_POINTS.length,
     run: killAtEachStep,
   },
+  'rotate-all': {
+    what: 'users whose keys are rotated by one command, eight times so many, that is paused once',
+    count: 13,
+    run: async (times) => runTests(['test/cli/rotate-all.test.ts'], { QUORATE_TIMES: String(times) }),
+  },
   temporal: { what: 'Temporal servers killed while they apply', count: 20, run: killManyServers },
   service: {
     what: 'services killed while they are submitted to',

@@ -57,7 +57,12 @@ export async function rotateAll(input: CommandInput): Promise<ExitCode> {
   if (orders.length > 0) await assertConfirmed(input, { question: 'Rotate them?', otherwise: 'nothing was submitted' })
   const { reached, notBegun } =
     orders.length > 0
-      ? await withApplies(input, place, (applies) => rotateEach(input, { place, applies, orders }))
+      ? await withApplies(input, place, (applies) =>
+          // Also between two of them, where nothing is followed.
+          looking(io, { what: 'what was begun', otherwise: OTHERWISE }, () =>
+            rotateEach(input, { place, applies, orders }),
+          ),
+        )
       : { reached: new Map<string, RotationProgress>(), notBegun: [] }
   const kept = await rotationsSince(settings.dataDir, place.organizationId, now - olderThanMs)
   // What this command has seen is newer than what the workflow has kept.
@@ -68,6 +73,9 @@ export async function rotateAll(input: CommandInput): Promise<ExitCode> {
   else io.out(renderRotationsReport(report, io.style))
   return exitOf([...reached.values()], notBegun)
 }
+
+/** What Ctrl-C is answered with. */
+const OTHERWISE = 'No other key is begun; the same command goes on with the rest.'
 
 interface Each {
   readonly place: Place
@@ -118,8 +126,8 @@ async function rotateOne(
   })
   if (!begun) return undefined
   const { handle } = begun
-  const otherwise = 'Those that were begun go on; the same command goes on with the rest.'
-  const patience = createPatience({ io, options: {} }, { what: 'the rotation', next: otherwise })
+  const next = 'Those that were begun go on; the same command goes on with the rest.'
+  const patience = createPatience({ io, options: {} }, { what: 'the rotation', next })
   let shown = ''
   const enough = async ({ state, waiting, deletesAt }: RotationProgress) => {
     patience.look(() => (waiting ? `waiting for approval (${state})` : state), shown !== state)
@@ -132,7 +140,7 @@ async function rotateOne(
     await handle.signal('nudge').catch(() => {})
     return false
   }
-  return looking(io, { what: 'the rotation', otherwise }, () => followRotation(handle, () => {}, enough))
+  return followRotation(handle, () => {}, enough)
 }
 
 function stateOf({ state, waiting, deletesAt, error }: RotationProgress): string {
