@@ -429,6 +429,49 @@ test('a user with as many keys as there may be is refused until the one to drop 
   expect(left).not.toContain('spare-3')
 })
 
+test('of a user with as many expiring keys as there may be, the key is named that the service would evict, and a rotation evicts none', async () => {
+  const { user, sink } = await makeUser('fleeting')
+  const expiring = (apiKeyName: string) =>
+    service.root.submit('ACTIVITY_TYPE_CREATE_API_KEYS_V2', {
+      userId: user.userId,
+      apiKeys: [
+        {
+          apiKeyName,
+          publicKey: generateP256KeyPair().publicKey,
+          curveType: 'API_KEY_CURVE_P256',
+          expirationSeconds: String(30 * 86_400),
+        },
+      ],
+    })
+  const names = Array.from({ length: 10 }, (_, index) => `brief-${index}`)
+  for (const name of names) await expiring(name)
+  const at = { now: Date.now(), organizationName: 'acme' }
+  const request = { user: user.userId, key: 'brief-5', overlapMs: 0, sink }
+  const refused = await orderRotation(rootClient(), request, at).catch((error: Error) => error.message)
+  const [, named] = /the service would delete `(.+)` \(/.exec(String(refused)) ?? []
+  const namesNow = async () => (await keysOf(user.userId)).map(({ apiKeyName }) => apiKeyName)
+  expect((await namesNow()).length).toBe(11)
+  // What the service does with one more says which it evicts.
+  await expiring('one more')
+  const before = [user, ...names].length
+  const left = await namesNow()
+  expect(left.length).toBe(before)
+  expect(names.filter((name) => !left.includes(name))).toEqual([named])
+
+  const order = await orderRotation(rootClient(), { ...request, drop: 'brief-7' }, at)
+  const { organizationId } = service
+  const place = { client: temporal.client, organizationId, taskQueue: organizationId, dataDir: folder }
+  const progress = await (await beginRotation(place, order)).handle.result()
+  expect(progress).toMatchObject({ state: 'done', proof: 'not registered' })
+  const wanted = left.filter((name) => name !== 'brief-7')
+  expect((await namesNow()).toSorted()).toEqual(wanted.toSorted())
+  const renewed = (await keysOf(user.userId)).find(({ apiKeyName }) => apiKeyName === 'brief-5')
+  expect(renewed).toMatchObject({
+    expirationSeconds: String(30 * 86_400),
+    credential: progress.new && { publicKey: progress.new.publicKey },
+  })
+})
+
 test('one that is reset at Temporal to its beginning, during its overlap and after its end, ends as it would have: one new key, one end', async () => {
   const { user, path, sink } = await makeUser('reset')
   const run = await begin(user, sink, { overlapMs: 3_000 })
