@@ -2,6 +2,7 @@
 import type { RowStand, SendBatch, SendBatchProgress } from '../../activities/index.ts'
 import { csvLine, EXIT, type ExitCode } from '../diagnostics/index.ts'
 import type { Finality } from './finality.ts'
+import type { SenderBalance } from './senders.ts'
 import { exitOfStates, type KnownOfSend, type SendState, stateOf } from './states.ts'
 
 export interface BatchReport {
@@ -15,6 +16,8 @@ export interface BatchReport {
   /** How many rows are in which state. */
   readonly counts: Readonly<Partial<Record<SendState, number>>>
   readonly rows: readonly ReportRow[]
+  /** What those who pay have now, in the currency of the chain. */
+  readonly senders?: readonly SenderBalance[]
 }
 
 interface ReportRow {
@@ -26,6 +29,8 @@ interface ReportRow {
   readonly amount: string
   readonly state: SendState
   readonly transactionHash?: string
+  /** On Ethereum, where a node of the user's own tells it. */
+  readonly nonce?: string
   /** Number of its block; on Solana the slot. */
   readonly block?: string
   /** In the smallest unit of the chain's currency. */
@@ -42,7 +47,10 @@ interface ReportRow {
 export function toBatchReport(
   batch: SendBatch,
   stands: readonly StandingRow[],
-  stoppedAt: string | undefined,
+  {
+    stoppedAt,
+    senders = [],
+  }: { readonly stoppedAt?: string | undefined; readonly senders?: readonly SenderBalance[] } = {},
 ): BatchReport {
   const { batchId, organization, file, orderedAt } = batch
   const rows = stands.map(toRow)
@@ -54,11 +62,13 @@ export function toBatchReport(
     ...(stoppedAt === undefined ? {} : { stoppedAt }),
     counts: countStates(rows),
     rows,
+    ...(senders.length === 0 ? {} : { senders }),
   }
 }
 
 /** A row, and what else its state follows from. */
-export type StandingRow = RowStand & Pick<KnownOfSend, 'isAsked' | 'replacedBy' | 'finality'>
+export type StandingRow = RowStand &
+  Pick<KnownOfSend, 'isAsked' | 'replacedBy' | 'finality'> & { readonly nonce?: string }
 
 /** Counts the rows in each state. */
 export function countStates(rows: readonly Pick<ReportRow, 'state'>[]): BatchReport['counts'] {
@@ -67,7 +77,7 @@ export function countStates(rows: readonly Pick<ReportRow, 'state'>[]): BatchRep
   return counts
 }
 
-function toRow({ row, state: standing, ...facts }: StandingRow): ReportRow {
+function toRow({ row, state: standing, nonce, ...facts }: StandingRow): ReportRow {
   const { progress, finality } = facts
   const state = stateOf({ row: standing, ...facts })
   const { reference, from, to, amount } = row.order
@@ -82,6 +92,7 @@ function toRow({ row, state: standing, ...facts }: StandingRow): ReportRow {
     amount,
     state,
     ...(transactionHash === undefined ? {} : { transactionHash }),
+    ...(nonce === undefined ? {} : { nonce }),
     ...(block === undefined ? {} : { block }),
     ...(receipt === undefined ? {} : { fee: receipt.fee.amount }),
     ...(finality?.confirmations === undefined ? {} : { confirmations: finality.confirmations }),
@@ -110,6 +121,7 @@ const COLUMNS = [
   'fee',
   'confirmations',
   'reportedBy',
+  'nonce',
 ] as const
 
 /** One line for each row, after the names of the columns. */

@@ -32,6 +32,7 @@ export {
   ledgerOf,
   releaseGivenUp,
 } from './running.ts'
+export { readSenders, type SenderBalance, withNonces } from './senders.ts'
 export { readSignedTransaction } from './signed-transaction.ts'
 export { assertFunded, type PartyBalance, type Simulation, simulateSends } from './simulate.ts'
 export { exitOfStates, SEND_STATES, type SendState, stateOf } from './states.ts'

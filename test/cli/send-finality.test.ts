@@ -10,7 +10,7 @@ import { type Fault, type FaultNode, startFaultNode } from '../faults/fault-node
 import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
 import { startSolanaNode } from '../service/sends/solana-node.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
-import { quorateShared as quorate, testFolder } from './harness.ts'
+import { quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { payday } from './payday.ts'
 
 const NEEDED = 4
@@ -206,12 +206,19 @@ test('send finality: `send`, `sends` and their JSON say it alike', { timeout: 12
   const list = (...args: string[]) =>
     quorate(['sends', ...args], { env: { ...day.env, ...environment }, cwd: day.folder })
   expect((await list()).stdout).toMatch(
-    /included {6}0x\w+ {2}in block \d+, for a fee of [\d.]+ eth, 3 of 12 confirmations\n/,
+    /included {6}0x\w+ {2}in block \d+, nonce 0, for a fee of [\d.]+ eth, 3 of 12 confirmations\n/,
   )
   const done = await list('--confirmations', `${SEPOLIA}=3`)
-  expect(done.stdout).toMatch(/^FINAL .* final {9}0x\w+ {2}in block \d+, for a fee of [\d.]+ eth\n$/)
+  expect(done.stdout).toMatch(/^FINAL .* final {9}0x\w+ {2}in block \d+, nonce 0, for a fee of [\d.]+ eth\n$/)
+  const held = await day.anvil.rpc<string>('eth_getBalance', day.address, 'latest')
+  expect(done.stderr).toMatch(
+    / sender +\S+ \(0x\w+\) on eip155:11155111 has 99\.9\d+ eth, as reported by the node at 127\.0\.0\.1:\d+\n/,
+  )
   const { stdout } = await list('--json')
-  const [told] = (JSON.parse(stdout) as { readonly sends: readonly Record<string, unknown>[] }).sends
+  const { sends, senders } = JSON.parse(stdout) as Readonly<Record<string, readonly Record<string, unknown>[]>>
+  const [told] = sends!
+  expect(told!['nonce']).toBe('0')
+  expect(senders).toMatchObject([{ address: day.address, chain: SEPOLIA, balance: { atomic: String(BigInt(held)) } }])
   expect(told).toMatchObject({ state: 'final', finality: { reportedBy: 'node', confirmations: 3, of: 3 } })
   expect((await day.send(['--yes'], given)).stderr).toContain('final')
 })
@@ -229,6 +236,20 @@ test('send finality: a send whose block was taken back is broadcasting again, un
   }
   const before = await list()
   expect(before).toMatchObject({ state: 'included', finality: { reportedBy: 'node' } })
+  // The same send, as the row of a batch.
+  const row = `BACK,${day.walletName},payroll,3gwei,${SEPOLIA}`
+  writeFiles(day.folder, { 'back.csv': `ref,from,to,amount,chain\n${row}\n` })
+  const run = (...words: string[]) => quorate(words, { env: { ...day.env, ...environment }, cwd: day.folder })
+  const batch = await run('send', 'defs', '--batch', 'back.csv', '--yes', '--json')
+  const { batchId } = JSON.parse(batch.stdout) as { readonly batchId: string }
+  const report = async () => {
+    const { stdout } = await run('sends', '--batch', batchId, '--json')
+    return JSON.parse(stdout) as Readonly<Record<string, readonly Record<string, unknown>[]>>
+  }
+  expect(await report()).toMatchObject({
+    rows: [{ state: 'included', nonce: '0', reportedBy: 'node', confirmations: 1 }],
+    senders: [{ address: day.address, by: expect.stringContaining('the node at ') }],
+  })
   const { transactionHash } = before['progress'] as { readonly transactionHash: string }
   await day.anvil.rpc('evm_setAutomine', false)
   await day.anvil.rpc('anvil_reorg', 1, [])
@@ -240,6 +261,7 @@ test('send finality: a send whose block was taken back is broadcasting again, un
     told = await list()
   }
   expect(told).toMatchObject({ state: 'broadcasting', progress: { transactionHash } })
+  expect((await report())['rows']).toMatchObject([{ state: 'broadcasting', transactionHash }])
   const again = await day.send(['--yes'], given, { environment })
   expect([again.exit, again.stderr]).toEqual([3, expect.stringContaining('broadcasting')])
   await expect

@@ -68,7 +68,7 @@ describe.each(states)('send states: %s', (state) => {
     const batch = { batchId: 'b', organization: order.organization, file: 'f.csv', orderedAt: '', rows: [] }
     const stand = { row: { line: 2, order }, sendId: 's', state: row ?? progress!.state }
     const facts = { ...(progress && { progress }), ...(replacedBy && { replacedBy }), ...(finality && { finality }) }
-    const report = toBatchReport(batch, [{ ...stand, ...facts }], undefined)
+    const report = toBatchReport(batch, [{ ...stand, ...facts }])
     expect(report.counts).toEqual({ [state]: 1 })
     expect(toReportCsv(report).split('\r\n')[1]!.split(',')[5]).toBe(state)
     expect(exitOfBatch(report)).toBe(exit)

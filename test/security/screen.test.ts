@@ -28,7 +28,7 @@ import { createProgressView, renderNews, renderResult, renderWaiting } from '../
 import { renderRotation, renderRotationOrder } from '../../src/cli/views/rotation.ts'
 import { renderOrders, renderRotationsReport } from '../../src/cli/views/rotation-of-many.ts'
 import { renderOauth2Rotation, renderProxyOrder, renderProxyRotation } from '../../src/cli/views/rotation-of-secret.ts'
-import { renderListedSend, renderNext, renderOrder, renderSend } from '../../src/cli/views/send.ts'
+import { renderListedSend, renderNext, renderOrder, renderSend, renderSenders } from '../../src/cli/views/send.ts'
 import { renderApprovalRows, renderRowVotes } from '../../src/cli/views/send-approval.ts'
 import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
@@ -883,6 +883,14 @@ const VIEWS: readonly View[] = [
     },
     render: renderLanes,
     not: ['caip2', 'is', 'value'],
+  },
+  {
+    name: 'sends: what who pays has',
+    given: [
+      { from: 'treasury', address: '0xf0', chain: 'eip155:1', balance: { text: '3 eth', atomic: '3' }, by: 'the node' },
+    ],
+    render: (one) => renderSenders(one, style),
+    not: ['chain'],
   },
   { name: 'sends: the end of a batch', given: report, render: (one) => renderSendBatchEnd(one, style) },
   { name: 'sends: a batch that was stopped', given: report, render: (one) => renderStopped(one, style) },

@@ -4,13 +4,16 @@ import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { foreignEndOf, reader, sendWorkflowId } from '../../operations/index.ts'
 import {
   assertNone,
+  createHeldByApi,
   exitOfStates,
   findBatch,
   ledgerOf,
   readBatchReport,
+  readSenders,
   stateOf,
   toReportCsv,
   withFinality,
+  withNonces,
   withReplacers,
 } from '../../sending/index.ts'
 import { findPlace, findSeen, type SeenApi } from '../background/connect.ts'
@@ -20,7 +23,7 @@ import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { followListed, isOver, type ListedSend } from '../sending/following.ts'
-import { renderListedSend, toSendJson } from '../views/send.ts'
+import { renderListedSend, renderSenders, toSendJson } from '../views/send.ts'
 import { renderSendBatchEnd } from '../views/send-batch.ts'
 
 /** Lists what was sent from here, oldest first, and how each stands, or follows what is open. The ledger knows; nodes of the user's own say what is final. */
@@ -51,7 +54,7 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
     (await readListed(ledger, organizationId)).filter(({ sendId }) => ids.has(sendId)).map(marked)
   const nodes = readNodeSettings(input)
   const api = found.isDown ? undefined : apiOf(input)
-  const settled = (all: readonly ListedSend[]) => withFinality(all, ledger, nodes, api)
+  const settled = async (all: readonly ListedSend[]) => withNonces(await withFinality(all, ledger, nodes, api), nodes)
   const showSettled = async (one: ListedSend) => (await settled([one])).forEach(show)
   const shown = await settled(
     follows
@@ -60,7 +63,10 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   )
   if (!follows) shown.forEach(show)
   if (found.isDown && !json && shown.some((one) => !isOver(one))) io.say(DOWN)
-  if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson) })
+  const heldByApi = api && createHeldByApi({ query: async (...asked) => (await api()).query(...asked) })
+  const senders = await readSenders(shown, { ...nodes, heldByApi })
+  if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson), senders })
+  else io.say(renderSenders(senders, io.style))
   return follows ? exitOfStates(shown.map(stateOf)) : EXIT.done
 }
 
@@ -128,9 +134,15 @@ async function reportBatch(input: CommandInput, begins: string): Promise<ExitCod
   const { io, json, options, settings } = input
   assertReportable(options['report'])
   const ledger = ledgerOf(settings.dataDir)
-  const report = await readBatchReport(ledger, await findBatch(ledger.batches, begins), readNodeSettings(input))
+  const batch = await findBatch(ledger.batches, begins)
+  const seen = await findSeen(input)
+  const api = seen === undefined || seen.isDown ? undefined : apiOf(input)
+  const report = await readBatchReport(ledger, batch, readNodeSettings(input), api)
   writeReport(options['report'], report)
   if (json) writeJson(io, report)
-  else io.out(options['csv'] === true ? toReportCsv(report) : renderSendBatchEnd(report, io.style))
+  else {
+    io.out(options['csv'] === true ? toReportCsv(report) : renderSendBatchEnd(report, io.style))
+    io.say(renderSenders(report.senders ?? [], io.style))
+  }
   return EXIT.done
 }

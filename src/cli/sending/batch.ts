@@ -249,7 +249,8 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     const progress = await looking(io, { what: 'the batch', otherwise }, () =>
       followBatch(applies, handle, { show: view.progress, until }),
     )
-    const report = await readBatchReport(ledgerOf(input.settings.dataDir), batch, readNodeSettings(input))
+    const ledger = ledgerOf(input.settings.dataDir)
+    const report = await readBatchReport(ledger, batch, readNodeSettings(input), async () => reader(place))
     view.ended()
     writeReport(options['report'], report)
     if (progress.error) io.say(line`${io.style.error(progress.error.message)}\n`)

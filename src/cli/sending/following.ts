@@ -17,6 +17,8 @@ export interface ListedSend {
   /** The reference of the send of this ledger that has taken its nonce, and whether that was to cancel it. */
   readonly replacedBy?: ReplacedBy
   readonly finality?: Finality
+  /** On Ethereum, where a node of the user's own tells it. */
+  readonly nonce?: string
 }
 
 export function isOver({ progress }: ListedSend): boolean {

@@ -11,6 +11,7 @@ import {
   type ReplacedBy,
   SEND_STATES,
   type SendDescription,
+  type SenderBalance,
   type SendMeaning,
   type SendState,
   type Simulation,
@@ -93,6 +94,7 @@ export const renderOrder = view(
 interface Known {
   readonly replacedBy?: ReplacedBy
   readonly finality?: Finality
+  readonly nonce?: string
 }
 
 /** One state in one line. */
@@ -111,7 +113,7 @@ export const renderSend = view((progress: SendProgress, style: Style, now: numbe
         ]
       : []
   const settled = state === 'included' || state === 'final' ? finalityText(finality) : []
-  const where = style.dim([...whereText(progress, finality), ...settled].join(', '))
+  const where = style.dim([...whereText(progress, known), ...settled].join(', '))
   const parts = [style[COLOURS[state]](shown), ...waiting, transactionHash ?? '', where]
   if (finality?.node === 'in no block' || finality?.node === 'reverted')
     parts.push(style.warning(NODE_SAYS[finality.node]))
@@ -121,11 +123,12 @@ export const renderSend = view((progress: SendProgress, style: Style, now: numbe
 })
 
 /** In which block it is, by a node where one says so, and its fee. */
-function whereText({ receipt, transactionHash }: SendProgress, finality: Finality | undefined): readonly string[] {
+function whereText({ receipt, transactionHash }: SendProgress, { finality, nonce }: Known): readonly string[] {
   const block = finality?.block ?? receipt?.block
   const namespace = transactionHash?.startsWith('0x') === false ? 'solana' : 'eip155'
   return [
     ...(block === undefined ? [] : [`in ${namespace === 'solana' ? 'slot' : 'block'} ${block}`]),
+    ...(nonce === undefined ? [] : [`nonce ${nonce}`]),
     ...(receipt === undefined ? [] : [`for a fee of ${printAmount(BigInt(receipt.fee.amount), namespace)}`]),
   ]
 }
@@ -189,6 +192,16 @@ export const renderListedSend = view(
   },
 )
 
+/** What those who pay have now, one a line. */
+export const renderSenders = view((senders: readonly SenderBalance[], style: Style): string =>
+  senders
+    .map(({ from, address, chain, balance, by }) => {
+      const who = `${named({ name: from, address })} on ${chainName(chain)}`
+      return `  ${style.dim('sender'.padEnd(10))} ${who} has ${printable(balance.text)}, as reported by ${by}\n`
+    })
+    .join(''),
+)
+
 /** The JSON form of a send, or of one that is only looked at. */
 export function toSendJson({
   order,
@@ -202,7 +215,9 @@ export function toSendJson({
   replacedBy,
   finality,
   simulation,
+  nonce,
 }: {
+  readonly nonce?: string
   readonly simulation?: Simulation | undefined
   readonly replacedBy?: ReplacedBy
   readonly finality?: Finality
@@ -239,6 +254,7 @@ export function toSendJson({
     ...(isAsked ? { isAsked } : {}),
     ...(isLeft ? { isLeft } : {}),
     ...(replacedBy === undefined ? {} : { replacedBy }),
+    ...(nonce === undefined ? {} : { nonce }),
     ...(finality === undefined ? {} : { finality }),
   }
 }
