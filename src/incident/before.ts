@@ -42,12 +42,14 @@ export function beforeOf(
   actual: Actual,
   {
     activities,
+    nowMs,
     isSuspects,
     isOwn,
     isMade,
   }: {
     /** All on record, in any order. */
     readonly activities: readonly Wire.Activity[]
+    readonly nowMs: number
     readonly isSuspects: (activity: Wire.Activity) => boolean
     /** Whether it is the suspect's own: nothing lets a suspect in again. */
     readonly isOwn: (thing: Resource) => boolean
@@ -115,6 +117,7 @@ export function beforeOf(
     } else if (since !== undefined) leave(since)
     else if (live) changed.push({ live, was })
     else if (!MADE_AGAIN.includes(was.kind)) leave(whyGone(was.kind))
+    else if ((was.known?.expiresAt ?? Number.POSITIVE_INFINITY) <= nowMs) leave('it has expired')
     else if (actual.resources.some((one) => one.address === address)) leave('another one has its name by now')
     else deleted.push(was)
   }

@@ -11,7 +11,7 @@ import {
 } from '../resources/index.ts'
 import { type Before, beforeOf, type LeftToPeople } from './before.ts'
 import { credentialsMadeBy } from './made.ts'
-import { isDoneBy, type LeftBehind, type Suspect } from './trace.ts'
+import { idsCreatedBy, isDoneBy, type LeftBehind, type Suspect } from './trace.ts'
 
 /** What lets people in, or lets them act: an attacker's way back. */
 const DELETED: readonly KindName[] = ['policy', 'user', 'apiKey', 'authenticator', 'oauthProvider']
@@ -44,14 +44,19 @@ export function planRevert(left: readonly LeftBehind[], input: RevertInput): Rev
   const { actual, activities, suspect, since = 0, baseUrl, now, allow } = input
   const live = new Map(actual.resources.map((one) => [one.address, one]))
   const made = left.flatMap(({ address, did }) => (did === 'made' ? (live.get(address) ?? []) : []))
+  const isSuspects = (activity: Wire.Activity) =>
+    fromTimestamp(activity.createdAt) >= since && isDoneBy(activity, suspect)
+  // What it made and deleted again lives no more, and is not to live again.
+  const madeIds = new Set([...made.map(({ id }) => id!), ...activities.filter(isSuspects).flatMap(idsCreatedBy)])
   const before = beforeOf(actual, {
     activities,
-    isSuspects: (activity) => fromTimestamp(activity.createdAt) >= since && isDoneBy(activity, suspect),
+    nowMs: Date.parse(now),
+    isSuspects,
     isOwn: ({ id, parentId, fields }) =>
       suspect.publicKey === undefined
         ? id === suspect.userId || parentId === suspect.userId
         : fields['publicKey'] === suspect.publicKey.toLowerCase(),
-    isMade: ({ id, parentId }) => made.some((one) => one.id === id || one.id === parentId),
+    isMade: ({ id, parentId }) => madeIds.has(id!) || madeIds.has(parentId ?? ''),
   })
   const goes = made.filter(({ kind }) => DELETED.includes(kind) && kinds[kind].remove !== undefined)
   const gone = new Set(goes.map(({ id }) => id!))

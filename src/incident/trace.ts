@@ -90,7 +90,7 @@ export async function traceKey(
     acts.push({ id, type, status, fingerprint, at, requestedBy: votes[0]?.user.userName ?? '', part })
     if (status !== 'ACTIVITY_STATUS_COMPLETED' || part === 'about' || part === 'rejected') continue
     if (!CHANGES.test(type)) continue
-    const made = new Set(MAKES.test(type) ? idsMadeBy(activity) : [])
+    const made = new Set(idsCreatedBy(activity))
     for (const text of textsIn([activity.intent, activity.result])) {
       const address = addresses.get(text)
       if (address === undefined) continue
@@ -113,6 +113,12 @@ export async function traceKey(
 const CHANGES = /^ACTIVITY_TYPE_(CREATE|UPDATE|IMPORT|SET|ENABLE|DISABLE|RECOVER)_/
 
 const MAKES = /^ACTIVITY_TYPE_(CREATE|IMPORT)_/
+
+/** The ids of what a completed activity has created or imported, whether it lives still or not. Throws `LiveError`. */
+export function idsCreatedBy(activity: Wire.Activity): readonly string[] {
+  const isDone = activity.status === 'ACTIVITY_STATUS_COMPLETED' && MAKES.test(activity.type)
+  return isDone ? idsMadeBy(activity) : []
+}
 
 /** What leaves the organization: signatures, payments, keys. */
 const LEAVES = /_(SIGN|SEND|EXPORT|EXECUTE_SWAP|CLAIM|EARN_DEPOSIT|EARN_WITHDRAW|SPARK_PREPARE_TRANSFER)(_|$)/

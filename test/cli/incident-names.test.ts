@@ -4,14 +4,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair, uncompressP256 } from '../../src/crypto/index.ts'
-import { complete, newKey } from '../service/handlers/steps.ts'
+import { complete, newKey, newUser } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { environmentOf, quorateShared as quorate, testFolder } from './harness.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-async function open() {
-  const service = await startTestService({ allowedWebhookHosts: ['127.0.0.1'] })
+async function open(options: Parameters<typeof startTestService>[0] = {}) {
+  const service = await startTestService({ allowedWebhookHosts: ['127.0.0.1'], ...options })
   onTestFinished(() => service.close())
   const folder = testFolder()
   const place = { env: environmentOf(service, folder, service.root.privateKey), cwd: folder }
@@ -153,4 +153,29 @@ test('incident: a name in a command to copy is one word of a shell, which runs n
   const printed = execFileSync('bash', ['-c', command!.replace('quorate', "printf '%s\\n'")], { cwd: place.cwd })
   expect(String(printed).split('\n').slice(0, 4)).toEqual(['rotate', 'key', '--user', hostile])
   expect(existsSync(join(place.cwd, 'owned'))).toBe(false)
+})
+
+test('incident --revert: what the suspect made and deleted again, and a key that had expired, are not made again', async () => {
+  let aheadMs = -86_400_000
+  const { service, place, client } = await open({ clock: () => Date.now() + aheadMs })
+  const { userId: bob } = await createTestUser(service, 'bob')
+  const { apiKeyIds } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', {
+    userId: bob,
+    apiKeys: [
+      newKey({ apiKeyName: 'of an hour', expirationSeconds: '3600' }),
+      newKey({ apiKeyName: 'of a month', expirationSeconds: '2592000' }),
+    ],
+  })
+  aheadMs = 0
+  const bait = { policyName: 'bait', effect: 'EFFECT_ALLOW', consensus: 'true', condition: 'true', notes: '' }
+  const { policyId } = await complete(client, 'ACTIVITY_TYPE_CREATE_POLICY_V3', bait)
+  await complete(client, 'ACTIVITY_TYPE_DELETE_POLICY', { policyId })
+  const { userIds } = await complete(client, 'ACTIVITY_TYPE_CREATE_USERS_V3', { users: [newUser({ userName: 'eve' })] })
+  await complete(client, 'ACTIVITY_TYPE_DELETE_USERS', { userIds })
+  await complete(client, 'ACTIVITY_TYPE_DELETE_API_KEYS', { userId: bob, apiKeyIds })
+  const looked = await quorate(['incident', 'user', 'mallory', '--revert', 'revert.json', '--json'], place)
+  expect(looked.exit, looked.stderr).toBe(0)
+  const { deletes, restores, leaves } = JSON.parse(looked.stdout).revert
+  expect({ deletes, restores }).toEqual({ deletes: [], restores: ['apiKey.bob["of a month"]'] })
+  expect(leaves).toEqual([{ what: 'apiKey.bob["of an hour"]', why: expect.stringContaining('expired') }])
 })
