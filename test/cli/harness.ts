@@ -97,6 +97,7 @@ const WITH_SERVICE = [
   ...['init', 'import', 'plan', 'apply', 'show', 'unmanaged', 'activities', 'whoami', 'status'],
   ...['approvals', 'review', 'approve', 'reject'],
   ...['send', 'sends', 'clock', 'fault', 'watch', 'push'],
+  ...['who-can', 'evidence', 'rotate'],
 ]
 
 /** Whether a command starts nothing, stays no longer than it works, and keeps no secret of its environment but that of all tests. */

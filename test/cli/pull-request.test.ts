@@ -1,6 +1,6 @@
 /**
  * Apply from Git, as a pipeline does it: an organization that is as its definitions say, a pull request with three changes,
- * and everything that may happen on the way. One process a step, against a real service and a real Temporal server.
+ * and everything that may happen on the way. One process for each apply, against a real service and a real Temporal server.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import type { ApplyProgress } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { type Plan, readPlan } from '../../src/plan/index.ts'
 import { type Between, type Fault, startBetween } from '../faults/between.ts'
-import { keyFile, quorate, writeFiles } from './harness.ts'
+import { keyFile, quorate, quorateShared, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
 
 // Each test runs the CLI many times, and each run is a process that starts from nothing.
@@ -96,15 +96,15 @@ describe('a pull request', () => {
   test('is planned as three changes, exactly as often as asked, and nothing is submitted', async () => {
     const { env, defs, write, submits, folder } = await merged()
     const before = submits().length
-    const same = await quorate(['plan', defs, '--detailed-exitcode'], { env })
+    const same = await quorateShared(['plan', defs, '--detailed-exitcode'], { env })
     expect(same.stdout).toContain('No changes.')
     expect(same.exit).toBe(0)
 
     write(pullRequest)
-    const refused = await quorate(['plan', defs], { env })
+    const refused = await quorateShared(['plan', defs], { env })
     expect(refused.stdout).toContain('refused: the plan deletes `tag.t4`; to let it pass, add --allow-delete')
     expect(refused.exit).toBe(4)
-    const shown = await quorate(['plan', defs, '--detailed-exitcode', '--allow-delete'], { env })
+    const shown = await quorateShared(['plan', defs, '--detailed-exitcode', '--allow-delete'], { env })
     expect(shown.exit).toBe(2)
     expect(shown.stdout.split('\n')[0]).toBe('acme: 3 changes in 3 activities')
     expect(shown.stdout).toMatch(/- tag\.t4 .*taken out of the definitions$/m)
@@ -116,7 +116,7 @@ describe('a pull request', () => {
     expect(shown.stdout).toMatch(/^ +u2 gains: alone below 4 wei$/m)
     expect(shown.stdout).toContain('no change in any other power')
 
-    const json = async () => (await quorate(['plan', defs, '--json', '--allow-delete'], { env })).stdout
+    const json = async () => (await quorateShared(['plan', defs, '--json', '--allow-delete'], { env })).stdout
     const [one, two] = [await json(), await json()]
     const timeless = (text: string) => text.replace(/"(createdAt|seal)": "[^"]*"/g, '')
     expect(timeless(two)).toBe(timeless(one))
@@ -141,7 +141,7 @@ describe('a pull request', () => {
     writeFiles(defs, {
       'z-organization.yaml': readFileSync(join(defs, 'z-organization.yaml'), 'utf8').replace(/ {2}t[1-3]: \{\}\n/g, ''),
     })
-    const many = await quorate(['plan', defs, '--allow-delete'], { env })
+    const many = await quorateShared(['plan', defs, '--allow-delete'], { env })
     expect(many.stdout).toContain(
       'refused: deleting 4 of 5 tags is 80 %, over 30 %; to let it pass, add --allow deletes=4',
     )
@@ -176,7 +176,7 @@ describe('a pull request', () => {
       between.meddle = () => undefined
       expect(left, name + ran.stdout + ran.stderr).toBeLessThanOrEqual(0)
       expect((JSON.parse(ran.stdout) as ApplyProgress).state, name + ran.stderr).toBe('done')
-      const next = await quorate(['plan', defs, '--detailed-exitcode'], { env })
+      const next = await quorateShared(['plan', defs, '--detailed-exitcode'], { env })
       expect([name, next.exit, next.stdout.includes('No changes.')]).toEqual([name, 0, true])
       const { users } = await service.root.query('list_users')
       expect(
@@ -202,7 +202,7 @@ describe('a pull request', () => {
     write({ guests: ['newcomer'] })
     organization(readFileSync(file, 'utf8'))
     const planned = performance.now()
-    await quorate(['plan', defs], { env })
+    await quorateShared(['plan', defs], { env })
     const started = performance.now()
     const waits = await quorate(['apply', defs, '--yes', '--json'], { env })
     // Beside what planning alone takes on this machine now, which an apply does as well.
@@ -223,14 +223,14 @@ describe('a pull request', () => {
     expect((await quorate(['approve', batch!.activityId!, '--yes', '--key-file', key], { env })).exit).toBe(0)
     await vi.waitUntil(async () => (await quorate(['apply', defs, '--yes'], { env })).exit === 0, { timeout: 120_000 })
     expect(await count()).toBe(before)
-    expect((await quorate(['plan', defs, '--detailed-exitcode'], { env })).exit).toBe(0)
+    expect((await quorateShared(['plan', defs, '--detailed-exitcode'], { env })).exit).toBe(0)
   })
 
   test('that was saved as a plan is that plan and nothing else, and stale once the organization moved', async () => {
     const { service, folder, env, defs, write, submits } = await merged()
     write(pullRequest)
     const saved = join(folder, 'plan.json')
-    const save = () => quorate(['plan', defs, '--allow-delete', '--out', saved], { env })
+    const save = () => quorateShared(['plan', defs, '--allow-delete', '--out', saved], { env })
     expect((await save()).exit).toBe(0)
     const before = submits().length
 
@@ -252,7 +252,7 @@ describe('a pull request', () => {
     const applied = await quorate(['apply', saved, '--yes'], { env })
     expect(applied.exit, applied.stderr).toBe(0)
     expect(submits().length).toBe(before + 3)
-    const next = await quorate(['plan', defs, '--detailed-exitcode'], { env })
+    const next = await quorateShared(['plan', defs, '--detailed-exitcode'], { env })
     expect([next.exit, next.stdout.includes('No changes.')]).toEqual([0, true])
   })
 
@@ -261,7 +261,7 @@ describe('a pull request', () => {
     const before = submits().length
     write(pullRequest)
     const reader = { ...env, QUORATE_API_KEY_FILE: keyFile(folder, 'u7', keys[6]!.privateKey) }
-    const planned = await quorate(['plan', defs, '--detailed-exitcode', '--allow-delete'], { env: reader })
+    const planned = await quorateShared(['plan', defs, '--detailed-exitcode', '--allow-delete'], { env: reader })
     expect(planned.exit, planned.stderr).toBe(2)
     expect(planned.stdout).toContain('acme: 3 changes in 3 activities')
     const refused = await quorate(['apply', defs, '--yes', '--allow-delete'], { env: reader })

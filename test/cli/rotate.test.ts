@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RotationProgress } from '../../activities/index.ts'
 import { createTestUser } from '../service/harness.ts'
-import { quorate, quorateShared, readAll } from './harness.ts'
+import { quorateShared as quorate, readAll } from './harness.ts'
 import { scene } from './scene.ts'
 
 const closing: (() => Promise<unknown> | unknown)[] = []
@@ -29,7 +29,7 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
   expect(nowhere.exit).toBe(1)
   expect(nowhere.stderr).toContain('--to-file')
   const into = (store: string) =>
-    quorateShared(['rotate', 'key', '--user', 'ci-bot', '--name', 'ci-bot-key', '--to-store', store], {
+    quorate(['rotate', 'key', '--user', 'ci-bot', '--name', 'ci-bot-key', '--to-store', store], {
       env,
       cwd: folder,
     })
@@ -57,7 +57,7 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
   const [, privateKey] = /^A=1\nCI_KEY=([0-9a-f]{64})\nB=2\n$/.exec(readFileSync(env1, 'utf8'))!
   expect(await service.client(privateKey!).query('whoami')).toMatchObject({ userId })
   expect(await client.query('whoami')).toMatchObject({ userId })
-  const { stdout, exit } = await quorateShared(['status'], { env, cwd: folder })
+  const { stdout, exit } = await quorate(['status'], { env, cwd: folder })
   expect(exit).toBe(0)
   expect(stdout).toContain(`overlap  ci-bot-key of ci-bot`)
   for (const text of [begun.stdout, begun.stderr, stdout]) expect(text).not.toContain(privateKey!)
