@@ -68,7 +68,7 @@ export async function startCodecServer({ seal, token, origins, port }: CodecServ
     const opened = payloads.map((each) => {
       const payload = fromJson(each)
       const clear = payload && seal.openAsNamed(payload)
-      return clear ? toJson(clear) : each
+      return clear ? toJson(forPeople(clear)) : each
     })
     return { status: 200, type: 'application/json', text: JSON.stringify({ payloads: opened }) }
   }
@@ -115,6 +115,12 @@ function fromJson(value: unknown): Payload | undefined {
     metadata: Object.fromEntries(entries.map(([name, text]) => [name, Buffer.from(text as string, 'base64')])),
     data: Buffer.from(data, 'base64'),
   }
+}
+
+/** Without what is a worker's business: the CLI shows a payload with an encoding and nothing else as the JSON that it is. */
+function forPeople({ metadata, data }: Payload): Payload {
+  const { side: _, ...shown } = metadata ?? {}
+  return { metadata: shown, ...(data ? { data } : {}) }
 }
 
 function toJson({ metadata, data }: Payload): object {
