@@ -6,6 +6,7 @@ import type { ApplyProgress } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { insertWebhookFailure } from '../../src/service/resources/webhook-endpoints/deliveries-store.ts'
 import { loadPayloadSeal } from '../../src/worker/index.ts'
+import { countByIntent } from '../faults/count.ts'
 import { openHistory } from '../open-history.ts'
 import { openStoreOf } from '../postgres.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
@@ -112,6 +113,60 @@ describe('apply: detached', () => {
     const followed = await quorate(['status', '--follow', '--json'], { env })
     expect((JSON.parse(followed.stdout).apply as ApplyProgress).state).toBe('done')
     expect(await countActivities(service)).toBe(1)
+  })
+})
+
+describe('apply: one at a time', () => {
+  test('while one waits, changed definitions are refused whole; after it the newest are applied, and those between never', async () => {
+    const { service, folder, env } = await scene()
+    const bob = await createTestUser(service, 'bob')
+    const userIds = [service.rootUserId, bob.userId]
+    await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+    const define = (...tags: string[]) => writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(tags) })
+    const apply = (wait = '5s') => quorate(['apply', join(folder, 'defs'), '--yes', '--wait', wait], { env })
+    const stateNow = async () =>
+      JSON.parse((await quorate(['status', '--json'], { env })).stdout) as {
+        readonly apply?: { readonly state: string }
+      }
+    /** Approves by bob what waits, until the apply is done. */
+    const approveAll = () =>
+      vi.waitFor(
+        async () => {
+          const filterByStatus = ['ACTIVITY_STATUS_CONSENSUS_NEEDED' as const]
+          const { activities } = await service.root.query('list_activities', { filterByStatus })
+          for (const { fingerprint } of activities) await bob.client.approve(fingerprint)
+          expect((await stateNow()).apply?.state).toBe('done')
+        },
+        { timeout: 90_000, interval: 500 },
+      )
+
+    define('one')
+    const first = await apply()
+    expect(first.exit, first.stderr).toBe(3)
+    await vi.waitFor(async () => expect((await stateNow()).apply?.state).toBe('waiting'), {
+      timeout: 60_000,
+      interval: 500,
+    })
+    const before = await countActivities(service)
+    for (const between of [
+      ['one', 'two'],
+      ['one', 'three'],
+    ]) {
+      define(...between)
+      const refused = await apply()
+      expect([refused.exit, refused.stderr]).toEqual([1, expect.stringContaining('cli/apply-runs')])
+      expect(refused.stderr).toContain('nothing of this plan')
+    }
+    expect(await countActivities(service)).toBe(before)
+    await approveAll()
+
+    const next = await apply()
+    expect(next.exit, next.stderr).toBe(3)
+    await approveAll()
+    const { userTags } = await service.root.query('list_user_tags', {})
+    expect(userTags.map(({ tagName }) => tagName).toSorted()).toEqual(['one', 'three'])
+    const counts = await countByIntent(service.root, service.organizationId)
+    expect(Math.max(...counts.values())).toBe(1)
   })
 })
 
