@@ -26,8 +26,9 @@ import {
   type WorkflowInboundCallsInterceptor,
   type WorkflowInterceptors,
   type WorkflowOutboundCallsInterceptor,
+  workflowInfo,
 } from '@temporalio/workflow'
-import { isSealed, RefusedPayload } from './sealed.ts'
+import { isSealed, KEY_MISSING, RefusedPayload } from './sealed.ts'
 import { TRACE_HEADER } from './trace-header.ts'
 
 export const interceptors = (): WorkflowInterceptors => {
@@ -77,6 +78,8 @@ class Guard implements WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInt
 
   async execute(input: WorkflowExecuteInput, next: Next<WorkflowInboundCallsInterceptor, 'execute'>): Promise<unknown> {
     if (input.args.length === 0 || input.args.some((one) => one instanceof RefusedPayload)) {
+      // It has begun, so another worker could read it: it waits for one that can, and says so to who asks.
+      if (workflowInfo().unsafe.isReplaying) throw new Error(KEY_MISSING)
       throw ApplicationFailure.nonRetryable(
         'the start of this workflow was not sealed with a key of the data folder',
         'apply/start-refused',

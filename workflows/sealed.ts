@@ -16,8 +16,11 @@ import {
 /** Who made a payload: a workflow, or what is outside of workflows, which is steps and clients. */
 export type Side = 'workflow' | 'outside'
 
-/** The name of a payload's encoding that the codec gives where it could not open one. */
+/** The name of a payload's encoding that the codec gives where it could not open one; `missing` beside it is the id of the key that it lacks. */
 export const REFUSED = 'binary/quorate-refused'
+
+/** What a workflow fails its task with where it has begun and its start cannot be opened here. */
+export const KEY_MISSING = 'this worker does not have the payload key of the workflow'
 
 /** Stands in a workflow for a payload that nobody with the key made, or that was made for another place. */
 export class RefusedPayload {}
@@ -25,6 +28,13 @@ export class RefusedPayload {}
 /** Thrown outside of workflows for the same. */
 export class PayloadRefused extends Error {
   override readonly name = 'PayloadRefused'
+  /** The id of the key that it says it was sealed with, where that is none of this data folder. */
+  readonly missingKey: string | undefined
+
+  constructor(missingKey?: string) {
+    super('a payload was not sealed with a key of this data folder, or for another place')
+    this.missingKey = missingKey
+  }
 }
 
 type Context = SerializationContext | undefined
@@ -47,7 +57,7 @@ export function createSealedConverter(side: Side): PayloadConverter {
     fromPayload<T>(payload: Payload, context?: SerializationContext): T {
       if (!isFor(side, payload, context)) {
         if (side === 'workflow') return new RefusedPayload() as T
-        throw new PayloadRefused('a payload was not sealed with a key of this data folder, or for another place')
+        throw new PayloadRefused(textOf(payload.metadata?.['missing']))
       }
       const value = defaultPayloadConverter.fromPayload<T>(payload, context)
       if (sideOf(payload) !== undefined && typeof value === 'object' && value !== null) sealed.add(value)

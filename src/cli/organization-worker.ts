@@ -41,6 +41,14 @@ export async function createOrganizationWorker(
     onKey?.(key.publicKey)
     logger.info('the worker acts with its new key', { publicKey: key.publicKey })
   }
+  temporal.seal.onMissingKey((keyId) =>
+    logger.error('a payload was sealed with a payload key that this worker does not have', {
+      missing: keyId,
+      has: temporal.seal.keyIds.join(', '),
+      from: temporal.seal.where,
+      next: 'give it to this worker as a line below the first (docs/trust.md#the-key-of-the-payloads) and start it again',
+    }),
+  )
   const lacking = await registerSearchAttributes(temporal.client)
   if (lacking !== undefined)
     logger.info('Temporal has no search attributes for its workflows; their memos say the same', { said: lacking })

@@ -60,6 +60,7 @@ export function createLook<T>(handle: Handle, followed: Followed, look: () => Pr
   let quiet = 0
   return async () => {
     const seen = await look().catch(async (error: unknown) => {
+      if (error instanceof QuorateError && error.code === 'worker/payload-refused') throw error
       await assertGoesOn(handle, followed)
       throw error
     })

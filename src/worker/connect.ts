@@ -12,7 +12,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig'
 import type { NativeConnection } from '@temporalio/worker'
 import { endedAfterClose, type GrpcInterceptor } from './after-close.ts'
 import type { TemporalTls } from './certificate-files.ts'
-import { clientGuard } from './client-guard.ts'
+import { createClientGuard } from './client-guard.ts'
 import { WorkerError } from './error.ts'
 import { type Listener, listenAt } from './listener.ts'
 import { failureConverter, payloadConverter } from './payload-converter.ts'
@@ -91,7 +91,9 @@ export async function connectTemporal(settings: TemporalSettings, seal: PayloadS
       // A host's name is nobody's business who reads a history.
       identity: 'quorate',
       dataConverter: { payloadConverter, failureConverter, payloadCodecs: [seal.codec] } as DataConverter,
-      interceptors: { workflow: [clientSpans, clientGuard] },
+      interceptors: {
+        workflow: [clientSpans, createClientGuard({ seal, namespace, workflowService: connection.workflowService })],
+      },
     }),
     async openForWorker() {
       const worker = await import('@temporalio/worker')

@@ -18,7 +18,7 @@ export async function loadPayloadSeal(dataDir: string, reference?: KeyReference)
   const path = payloadKeyFile(dataDir)
   if (reference === undefined) claimPrivate(path, `${randomBytes(32).toString('hex')}\n`)
   const { text, where } = await loadKeyText(reference ?? { kind: 'file', path })
-  return createPayloadSeal(parseKeys(text.reveal(), where))
+  return createPayloadSeal(parseKeys(text.reveal(), where), where)
 }
 
 /** One key a line; the first seals, and the others open what was sealed before it was changed. */

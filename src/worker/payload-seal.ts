@@ -16,6 +16,12 @@ import type { Secret } from '../telemetry/index.ts'
 export interface PayloadSeal {
   /** Of the key that seals. It tells nothing of the key. */
   readonly keyId: string
+  /** Of all keys, that which seals first. */
+  readonly keyIds: readonly string[]
+  /** Where the keys were read from, for people. */
+  readonly where: string
+  /** Calls with the id of each key that a payload was sealed with and that is none of these, once for each. */
+  onMissingKey(listener: (keyId: string) => void): void
   /** Opens what it can; what it cannot becomes a payload that says so, since one that failed would hold up a workflow for ever. */
   readonly codec: PayloadCodec
   /**
@@ -33,7 +39,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /** Makes a seal of keys, each 64 hex digits. */
-export function createPayloadSeal(keys: PayloadKeys): PayloadSeal {
+export function createPayloadSeal(keys: PayloadKeys, where = 'what was given'): PayloadSeal {
   const byId = new Map(keys.map((key) => [idOf(key), Buffer.from(key.reveal(), 'hex')]))
   const keyId = idOf(keys[0])
 
@@ -61,12 +67,30 @@ export function createPayloadSeal(keys: PayloadKeys): PayloadSeal {
       return undefined
     }
   }
+  const missing = new Set<string>()
+  const listeners: ((keyId: string) => void)[] = []
+  const refuse = (payload: Payload): Payload => {
+    const id = keyIdOf(payload)
+    if (id === undefined || byId.has(id))
+      return { metadata: { encoding: Buffer.from(REFUSED) }, data: new Uint8Array() }
+    // Anybody can write an id: few are kept.
+    if (!missing.has(id) && missing.size < MOST_MISSING) {
+      missing.add(id)
+      for (const listener of listeners) listener(id)
+    }
+    return { metadata: { encoding: Buffer.from(REFUSED), missing: Buffer.from(id) }, data: new Uint8Array() }
+  }
   return {
     keyId,
+    keyIds: [...byId.keys()],
+    where,
+    onMissingKey(listener) {
+      listeners.push(listener)
+    },
     codec: {
       encode: async (payloads, context) => payloads.map((payload) => seal(payload, context)),
       decode: async (payloads, context) =>
-        payloads.map((payload) => open(payload, (id) => placeOf(id, context)) ?? refused),
+        payloads.map((payload) => open(payload, (id) => placeOf(id, context)) ?? refuse(payload)),
     },
     openAsNamed(payload) {
       const place = payload.metadata?.['place']
@@ -75,7 +99,14 @@ export function createPayloadSeal(keys: PayloadKeys): PayloadSeal {
   }
 }
 
-const refused: Payload = { metadata: { encoding: Buffer.from(REFUSED) }, data: new Uint8Array() }
+/** Ids of missing keys that are told of. */
+const MOST_MISSING = 100
+
+/** The id of the key that a payload says it was sealed with; undefined for what is not sealed. */
+export function keyIdOf({ metadata }: Payload): string | undefined {
+  const id = textOf(metadata?.['key'])
+  return textOf(metadata?.['encoding']) === SEALED && /^[0-9a-f]{16}$/.test(id) ? id : undefined
+}
 
 function idOf(key: Secret): string {
   return createHash('sha256').update(`quorate payload key ${key.reveal()}`).digest('hex').slice(0, 16)
