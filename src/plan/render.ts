@@ -317,7 +317,7 @@ function asides({ unmanaged, requests, gone = [], batches, waiting = [] }: Plan)
     const rejected = batches.filter(({ forecast }) => forecast?.outcome === 'rejected')
     const submits = requests.submits - waiting.length - rejected.length
     const rate = perSecond === undefined ? '' : ` at ${perSecond} a second`
-    lines.push(`${count(reads, 'request', 'requests')} read it, ${submits} to submit${rate}`)
+    lines.push(`read by ${count(reads, 'request', 'requests')}; ${submits} to submit${rate}`)
   }
   return lines
 }

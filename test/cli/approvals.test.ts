@@ -84,6 +84,13 @@ describe('approvals', () => {
     expect(third).toContain('made outside: no plan that is known here asks for it (1 looked at)')
   })
 
+  test('a list of activities names what each that waits would change', async () => {
+    const { stdout, exit } = await quorate(['activities', '--waiting'], { env })
+    expect(exit).toBe(0)
+    const lines = stdout.split('\n').filter((line) => / by .* ago /.test(line))
+    expect(lines.map((line) => line.split(/ {2,}/)[2])).toEqual(['policy.backdoor', 'policy.payouts', 'policy.payouts'])
+  })
+
   test('a user whose approval counts for nothing is told so, and sees the list with --all', async () => {
     const { stdout, stderr } = await quorate(['approvals', ...as(dana, 'dana')], { env })
     expect(stdout).toBe('Nothing waits for your approval.\n')
@@ -142,7 +149,7 @@ describe('votes', () => {
     const { stdout } = await quorate(fresh, { env })
     const code = shortCode(planned!.fingerprint)
     expect(stdout).toContain(`already waiting as ${code}`)
-    expect(stdout).toMatch(/ read it, 0 to submit\n/)
+    expect(stdout).toMatch(/^read by \d+ requests; 0 to submit$/m)
     expect(readFileSync(markdown, 'utf8')).toContain(`\`quorate approve ${code}\``)
   })
 

@@ -1,20 +1,21 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { listActivities, reader, readFactors } from '../../operations/index.ts'
+import { listActivities, reader } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { type ActivityView, renderActivityLine, viewActivity } from '../views/activity.ts'
 import { mayPay } from '../views/asked-payments.ts'
-import { readSendsKnown, withSendsKnown } from './sends-known.ts'
+import { findKnown, viewForVoter } from './review.ts'
+import { withSendsKnown } from './sends-known.ts'
 
 /** Lists activities, newest first. */
 export async function activities(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const place = await findPlace(input)
   const client = reader(place)
-  const sends = await readSendsKnown(input, place)
+  const known = await findKnown(input, place)
   const found = await listActivities(client, {
     ...(options['waiting'] === true ? { which: 'waiting' } : {}),
     limit: readLimit(options['limit']),
@@ -25,10 +26,12 @@ export async function activities(input: CommandInput): Promise<ExitCode> {
   const actual = found.some(isTold) ? await readActual(client) : undefined
   const views: ActivityView[] = []
   for (const activity of found) {
-    const known = isTold(activity) ? actual : undefined
-    const mfa = known && waits(activity) ? await readFactors(client, activity, known) : undefined
-    const view = viewActivity(activity, place.now(), known, mfa, undefined, sends.names)
-    views.push(await withSendsKnown(view, activity, sends))
+    if (actual && waits(activity)) views.push(await viewForVoter(activity, { client, place, known, actual }))
+    else {
+      const paid = isTold(activity) ? actual : undefined
+      const view = viewActivity(activity, place.now(), paid, undefined, undefined, known.sends.names)
+      views.push(await withSendsKnown(view, activity, known.sends))
+    }
   }
   if (json) writeJson(io, { activities: views })
   else if (views.length === 0)

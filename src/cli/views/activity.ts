@@ -215,10 +215,8 @@ function renderDoes({ review, parameters }: ActivityView, style: Style): string 
 
 /** What waits for an approver: what it changes, who asks, since when, by which plan, and what is missing. */
 export const renderApproval = view((view: ActivityView, style: Style, now: number): string => {
-  const { code, type, requestedBy, requestedAt, review } = view
-  const names = (review?.changes ?? []).map(({ address }) => address)
-  const shown = names.length > 3 ? [...names.slice(0, 3), `${names.length - 3} more`] : names
-  const what = [type.replace('ACTIVITY_TYPE_', ''), ...(shown.length > 0 ? [shown.join(', ')] : [])].join('  ')
+  const { code, type, requestedBy, requestedAt } = view
+  const what = [type.replace('ACTIVITY_TYPE_', ''), ...touched(view)].join('  ')
   const rows = [
     ...planRows(view, style),
     ...neededRows(view, style),
@@ -230,6 +228,13 @@ export const renderApproval = view((view: ActivityView, style: Style, now: numbe
   return `${style.strong(code)}  ${what}  ${asked}  ${style.dim(view.id)}\n${rows.join('')}${alike.join('')}`
 })
 
+/** What it would change, by name; of many the first three. */
+function touched({ review }: ActivityView): readonly string[] {
+  const names = (review?.changes ?? []).map(({ address }) => address)
+  const shown = names.length > 3 ? [...names.slice(0, 3), `${names.length - 3} more`] : names
+  return shown.length > 0 ? [shown.join(', ')] : []
+}
+
 /** One line of a list of activities. */
 export const renderActivityLine = view((view: ActivityView, style: Style, now: number): string => {
   const type = view.type.replace('ACTIVITY_TYPE_', '').padEnd(26)
@@ -237,7 +242,7 @@ export const renderActivityLine = view((view: ActivityView, style: Style, now: n
   const alike = (view.lookAlikes ?? []).map((one) => `    ${style.warning(lookAlikeText(one))}\n`)
   const factors = (view.missingFactors ?? []).map((one) => `    ${style.warning(`needs ${factorsLine(one)}`)}\n`)
   const effects = effectRows(view, style).map(([name, value]) => `    ${style.dim(name!)} ${value}\n`)
-  return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${effects.join('')}${factors.join('')}${failure}${alike.join('')}`
+  return `${style.strong(view.code)}  ${[type, ...touched(view), renderStatus(view.status, style)].join('  ')}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${effects.join('')}${factors.join('')}${failure}${alike.join('')}`
 })
 
 /** What it pays to whom, and under which reference. */
