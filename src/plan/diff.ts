@@ -154,7 +154,12 @@ export function isNamedByKey(kind: KindName): boolean {
   return row !== undefined && row.schema === undefined
 }
 
-function changedFields(desired: Resource, actual: Resource, ids: Readonly<Record<Address, string>>): readonly string[] {
+/** The fields that a definition gives another value than lives. */
+export function changedFields(
+  desired: Resource,
+  actual: Resource,
+  ids: Readonly<Record<Address, string>>,
+): readonly string[] {
   const rows = kinds[desired.kind].fields
   const wanted = managedFields(desired)
   const lives = managedFields(actual)

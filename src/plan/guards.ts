@@ -20,7 +20,7 @@ import {
   type QuorumState,
   quorumOf,
 } from './authority.ts'
-import type { Difference } from './diff.ts'
+import { changedFields, type Difference } from './diff.ts'
 import { GUARDS, type Guard, type GuardName } from './document.ts'
 import type { Identified } from './identify.ts'
 import type { LeftFields } from './left-out.ts'
@@ -81,11 +81,29 @@ function bypassOf(name: GuardName, count: number | undefined): string {
 }
 
 /** A deletion is refused without a mark on the resource (its tombstone) or the flag for the run. */
-function deletions({ differences }: GuardInput): readonly Finding[] {
+function deletions({ differences, identified }: GuardInput): readonly Finding[] {
   const unmarked = differences.filter(({ action, input }) => action === 'delete' && !input.desired?.tombstone)
   if (unmarked.length === 0) return []
-  const message = `the plan deletes ${list(unmarked.map(({ address }) => address))}`
+  const message = `the plan deletes ${list(unmarked.map(({ address }) => address))}${renameText(unmarked, { differences, identified })}`
   return [{ message, addresses: unmarked.map(({ address }) => address) }]
+}
+
+/** Of what is made anew with the fields of what goes: how its definition says that it is the same under a new name. */
+function renameText(
+  gone: readonly Difference[],
+  { differences, identified }: Pick<GuardInput, 'differences' | 'identified'>,
+): string {
+  const renames = gone.flatMap(({ kind, address, input: { actual } }) => {
+    if (!kinds[kind].form.renamable || !actual) return []
+    const alike = differences.filter(({ kind: other, action, input: { desired } }) => {
+      if (other !== kind || action !== 'create' || !desired) return false
+      return changedFields(desired, actual, identified.ids).every((field) => field === 'name')
+    })
+    return alike.length === 1
+      ? [`if \`${alike[0]!.address}\` is \`${address}\` under a new name, say there \`renamedFrom: ${actual.name}\``]
+      : []
+  })
+  return renames.length === 0 ? '' : `; ${renames[0]}`
 }
 
 function manyDeletions({ differences, actual, desired }: GuardInput): readonly Finding[] {

@@ -52,6 +52,17 @@ const PROXY = [
 describe('guards', () => {
   const cases: readonly { name: string; given: Given; expected: readonly string[] }[] = [
     {
+      name: 'what is made anew just as what goes is asked about: it may be the same under a new name',
+      given: {
+        desired: [...keep(9), declare('tag.nine')],
+        actual: [...bootstrap(), ...tags(10)],
+        manageAll: ['tag'],
+      },
+      expected: [
+        'delete: the plan deletes `tag.t9`; if `tag.nine` is `tag.t9` under a new name, say there `renamedFrom: t9` [--allow-delete]',
+      ],
+    },
+    {
       name: 'a deletion is refused without its flag',
       given: { desired: keep(9), actual: [...bootstrap(), ...tags(10)], manageAll: ['tag'] },
       expected: ['delete: the plan deletes `tag.t9` [--allow-delete]'],
