@@ -52,7 +52,9 @@ features: { EMAIL_AUTH: true }
     const bobKey = keyFile(folder, 'bob', bob.privateKey)
     const listed = await quorate(['activities', '--waiting', '--json', '--key-file', bobKey], { env })
     const [{ code }] = JSON.parse(listed.stdout).activities
-    expect((await quorate(['status'], { env })).exit, 'status, while it waits').toBe(3)
+    const standing = await quorate(['status'], { env })
+    expect(standing.exit, 'status, while it waits').toBe(3)
+    expect(standing.stdout).toMatch(/^([0-9a-f]{4}-[0-9a-f]{4}) waits for \w+.*, who votes with `quorate approve \1`$/m)
     const vote = await quorate(['approve', code, '--yes', '--key-file', bobKey], { env })
     expect(vote.stdout).toContain('FEATURE_NAME_EMAIL_AUTH')
     expect(vote.stdout).toContain('COMPLETED')

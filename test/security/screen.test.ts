@@ -24,7 +24,13 @@ import {
 import { renderLanes } from '../../src/cli/views/lanes.ts'
 import { renderInForce } from '../../src/cli/views/operator.ts'
 import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
-import { createProgressView, renderNews, renderResult, renderWaiting } from '../../src/cli/views/progress.ts'
+import {
+  createProgressView,
+  renderNews,
+  renderResult,
+  renderStanding,
+  renderWaiting,
+} from '../../src/cli/views/progress.ts'
 import { renderRotation, renderRotationOrder } from '../../src/cli/views/rotation.ts'
 import { renderOrders, renderRotationsReport } from '../../src/cli/views/rotation-of-many.ts'
 import { renderOauth2Rotation, renderProxyOrder, renderProxyRotation } from '../../src/cli/views/rotation-of-secret.ts'
@@ -436,6 +442,11 @@ const VIEWS: readonly View[] = [
   },
   { name: 'activities: one of a list', given: activity, render: (one) => renderActivityLine(one, style, NOW) },
   { name: 'apply: its end', given: progress, render: (one) => renderResult(one, style, NOW) },
+  {
+    name: 'apply: how it stands',
+    given: { progress, plan: { batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] } },
+    render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderStanding(of, by, style, NOW),
+  },
   { name: 'apply: what is new', given: progress, render: (one) => renderNews(one, undefined, style, NOW) },
   {
     name: 'apply: who is waited for',

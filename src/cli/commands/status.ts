@@ -29,6 +29,7 @@ import {
   runningInside,
   type Watched,
 } from '../../operations/index.ts'
+import type { Plan } from '../../plan/index.ts'
 import type { GivenUpWebhooks } from '../../service/index.ts'
 import { type AuthProxyState, originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { findPlace } from '../background/connect.ts'
@@ -37,7 +38,7 @@ import type { CommandInput } from '../command.ts'
 import { parseDuration } from '../durations.ts'
 import { writeJson, writeJsonLine } from '../io.ts'
 import { line } from '../screen.ts'
-import { createProgressView, renderResult, withNeeds } from '../views/progress.ts'
+import { createProgressView, renderResult, renderStanding, withNeeds } from '../views/progress.ts'
 import { exitOfRotation, renderRotation } from '../views/rotation.ts'
 import { renderWatch, watchJson } from '../views/watch.ts'
 import { createPatience } from '../waiting.ts'
@@ -145,9 +146,10 @@ async function look(input: CommandInput): Promise<ExitCode> {
         ...service,
       })
     else {
-      if (progress) io.out(renderStatus(progress, io))
+      if (progress) io.out(await renderStatus(progress, io, applies.dataDir))
       if (end) io.out(renderEnd(end, options['cancel'] === true))
-      for (const one of others) io.out(line`\n${io.style.strong(one.organization)}\n` + renderStatus(one.progress, io))
+      for (const one of others)
+        io.out(line`\n${io.style.strong(one.organization)}\n` + (await renderStatus(one.progress, io, applies.dataDir)))
       io.out(watchLines + renderService(service))
       if (pending.length > 0) io.out(line`\nNot begun yet inside: ${pending.join(', ')}\n`)
     }
@@ -168,11 +170,14 @@ async function findWatched({ options }: CommandInput, applies: ApplyPlace): Prom
 
 /** How the apply stands, with who may vote where its plan is on this machine. */
 async function dataOf(progress: ApplyProgress | undefined, dataDir: string): Promise<object | null> {
-  if (!progress) return null
-  const plan = await createPlanStore(join(dataDir, 'plans'))
-    .getPlan(progress.planDigest)
+  return progress ? withNeeds(progress, await planOf(progress, dataDir)) : null
+}
+
+/** The plan that is applied; undefined where this machine has it not. */
+function planOf({ planDigest }: ApplyProgress, dataDir: string): Promise<Plan | undefined> {
+  return createPlanStore(join(dataDir, 'plans'))
+    .getPlan(planDigest)
     .catch(() => undefined)
-  return withNeeds(progress, plan)
 }
 
 /** For a probe: one that goes on by itself is in order, one that waits or has failed is not. */
@@ -258,6 +263,7 @@ function asData(inside: readonly ShownInside[]): object {
   return rows.length > 0 ? { subOrganizations: rows } : {}
 }
 
-function renderStatus(progress: ApplyProgress, { style }: CommandInput['io']): string {
-  return `${progress.state}, begun at ${progress.startedAt}\n${renderResult(progress, style, Date.now())}`
+async function renderStatus(progress: ApplyProgress, { style }: CommandInput['io'], dataDir: string): Promise<string> {
+  const plan = await planOf(progress, dataDir)
+  return `${progress.state}, begun at ${progress.startedAt}\n${renderStanding(progress, plan, style, Date.now())}`
 }

@@ -122,15 +122,37 @@ interface Needs {
 /** The progress as data: each activity that waits with who may still vote, as the plan foresaw it; those who have are left out. */
 export function withNeeds(progress: ApplyProgress, plan: Plan | undefined): object {
   const batches = progress.batches.map((batch): BatchProgress & { readonly needs?: Needs } => {
-    const forecast = plan?.batches[batch.index]?.forecast
-    if (batch.state !== 'waiting' || forecast?.outcome !== 'waits') return batch
-    const approved = new Set(batch.votes?.approved)
-    const left = forecast.needed.map((set) => set.filter((name) => !approved.has(name)))
-    const fewest = Math.min(...left.map(({ length }) => length))
-    return { ...batch, needs: { needed: left.filter(({ length }) => length === fewest) } }
+    const needs = needsOf(batch, plan)
+    return needs ? { ...batch, needs } : batch
   })
   return { ...progress, batches }
 }
+
+function needsOf(batch: BatchProgress, plan: Plan | undefined): Needs | undefined {
+  const forecast = plan?.batches[batch.index]?.forecast
+  if (batch.state !== 'waiting' || forecast?.outcome !== 'waits') return undefined
+  const approved = new Set(batch.votes?.approved)
+  const left = forecast.needed.map((set) => set.filter((name) => !approved.has(name)))
+  const fewest = Math.min(...left.map(({ length }) => length))
+  return { needed: left.filter(({ length }) => length === fewest) }
+}
+
+/** How an apply stands: what came of each step, whom those that wait are for and how they vote, and what to do about one that ended otherwise. */
+export const renderStanding = view(
+  (progress: ApplyProgress, plan: Plan | undefined, style: Style, now: number): string => {
+    const votes = progress.batches.flatMap((batch) => {
+      const { needed = [] } = needsOf(batch, plan) ?? {}
+      const code = shortCode(batch.fingerprint ?? '')
+      const who = needed.length === 0 ? '' : ` waits for ${renderApprovers({ outcome: 'waits', needed })}, who`
+      const by = who === '' ? ' waits for an approver, who' : who
+      return batch.state === 'waiting' ? [`${style.strong(code)}${by} votes with \`quorate approve ${code}\`\n`] : []
+    })
+    const next = new Set(
+      progress.batches.flatMap(({ state, error }) => (state === 'submitting' ? [] : (error?.next ?? []))),
+    )
+    return `${renderResult(progress, style, now)}${votes.join('')}${[...next].map((one) => `next: ${one}\n`).join('')}`
+  },
+)
 
 /** The activities that wait, whose approvals they need, and how to vote. */
 export const renderWaiting = view((progress: ApplyProgress, plan: Plan, style: Style): string => {
