@@ -1,3 +1,4 @@
+import { lockedMemoryOf } from './locked-memory.ts'
 import { LockingAdapter } from './postgres-pool.ts'
 import { first, prepare, type Rows, remember, whenRead } from './prepared.ts'
 import type { ApiKeyRow } from './schema.ts'
@@ -40,11 +41,16 @@ const lockedPlaceOf = prepare((tx, of: { organizationId: string }) =>
  * keeps all others out and reading is enough; nothing is locked where nothing can be written.
  */
 export function lockOrganization(tx: Transaction, organizationId: string): Rows<OrganizationPlace | undefined> {
-  const isShared = tx.getExecutor().adapter instanceof LockingAdapter
+  const memory = lockedMemoryOf(tx)
+  const isTaken = memory?.holds(organizationId) || !(tx.getExecutor().adapter instanceof LockingAdapter)
   const rows: Rows<readonly { readonly id: string; readonly parent_id: string | null }[]> = (
-    isShared ? lockedPlaceOf : placeOf
+    isTaken ? placeOf : lockedPlaceOf
   )(tx, { organizationId })
-  return whenRead(rows, ([row]) => row && { id: row.id, parentId: row.parent_id ?? undefined })
+  return whenRead(rows, ([row]) => {
+    if (row === undefined) return undefined
+    memory?.hold(organizationId)
+    return { id: row.id, parentId: row.parent_id ?? undefined }
+  })
 }
 
 /** Takes the row of one more organization. Says whether that could mean to wait: not where nobody else writes. */

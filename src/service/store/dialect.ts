@@ -10,7 +10,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { fromSqliteError, StoreUnavailable } from './error.ts'
-import { Memory } from './memory.ts'
+import { ConnectionMemory } from './memory.ts'
 import { Parts, type SavepointStatement } from './parts.ts'
 
 /** Statements kept prepared for each connection; the service's queries are far fewer than this. */
@@ -136,14 +136,14 @@ class SqliteConnection implements DatabaseConnection {
   fault: StoreUnavailable | undefined
   /** Whether a transaction is open: nothing is run directly outside of one, where it would commit by itself. */
   isOpen = false
-  readonly memory: Memory
+  readonly memory: ConnectionMemory
   readonly parts = new Parts((statement) => void this.run(SAVEPOINTS[statement], NO_VALUES, false))
   readonly #database: DatabaseSync
   readonly #prepared = new Map<string, Statement>()
 
   constructor(database: DatabaseSync) {
     this.#database = database
-    this.memory = new Memory(database)
+    this.memory = new ConnectionMemory(database)
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {

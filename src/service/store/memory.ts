@@ -7,8 +7,8 @@
  * everything: a deletion, which may go on to other tables; whatever undoes; and what is no query of Kysely's. There are no
  * triggers, so that a statement writes to no other table than it names.
  */
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { CompiledQuery } from 'kysely'
+import type { DatabaseSync } from 'node:sqlite'
+import type { CompiledQuery, RootOperationNode } from 'kysely'
 
 /** Rows of an answer that is kept, and rows that are kept before all are forgotten, at most: some MB. */
 const MOST_ROWS = { answer: 32, connection: 20_000 }
@@ -19,37 +19,27 @@ const NO_WRITES = new Set(['begin', 'begin immediate', 'commit', 'savepoint part
 type Rows = readonly unknown[]
 type Read = (query: CompiledQuery, parameters: readonly unknown[]) => Rows
 
-/** The answers that one connection remembers. */
+/** The table that a statement writes to, or `every`, or `none`; and the tables that a query names. */
+const written = new WeakMap<object, string>()
+const named = new WeakMap<CompiledQuery, ReadonlySet<string>>()
+
+/** What of a statement says what it writes: a query of Kysely's, which may not be text yet. */
+type Written = Pick<CompiledQuery, 'query'> & Partial<Pick<CompiledQuery, 'sql'>>
+
+/** The answers that one connection remembers, or one transaction (`locked-memory.ts`). */
 export class Memory {
-  readonly #dataVersion: StatementSync
-  /** The table that a statement writes to, or `every`, or `none`. */
-  readonly #written = new WeakMap<CompiledQuery, string>()
   readonly #answers = new Map<CompiledQuery, Answers>()
   readonly #byTable = new Map<string, Answers[]>()
-  #version: unknown
   /** Rows, and one for each answer, since all were forgotten. */
   #kept = 0
-
-  constructor(database: DatabaseSync) {
-    this.#dataVersion = database.prepare('pragma data_version')
-  }
-
-  /** A transaction has begun. */
-  begun(): void {
-    const version = this.#dataVersion.get()?.['data_version']
-    if (version !== this.#version) this.#forgetAll()
-    this.#version = version
-  }
+  #writes = 0
 
   /** A statement is about to run. Says whether it writes something. */
-  running(query: CompiledQuery): boolean {
-    let table = this.#written.get(query)
-    if (table === undefined) {
-      table = this.#tableWritten(query)
-      this.#written.set(query, table)
-    }
+  running(query: Written): boolean {
+    const table = tableWritten(query)
     if (table === 'none') return false
-    if (table === 'every') this.#forgetAll()
+    this.#writes++
+    if (table === 'every') this.forgetAll()
     else for (const answers of this.#byTable.get(table) ?? []) answers.clear()
     return true
   }
@@ -59,37 +49,85 @@ export class Memory {
     const answers = this.#answers.get(query) ?? this.#begin(query)
     const known = answers.recall(parameters)
     if (known) return known
-    const rows = read(query, parameters)
+    return this.#keep(answers, parameters, read(query, parameters))
+  }
+
+  /** As `recall`, from a database in another process. What was written while the answer was on its way is not in it. */
+  recallLater(query: CompiledQuery, parameters: readonly unknown[], read: () => Promise<Rows>): Rows | Promise<Rows> {
+    const answers = this.#answers.get(query) ?? this.#begin(query)
+    const known = answers.recall(parameters)
+    if (known) return known
+    const before = this.#writes
+    return read().then((rows) => (this.#writes === before ? this.#keep(answers, parameters, rows) : rows))
+  }
+
+  forgetAll(): void {
+    for (const answers of this.#answers.values()) answers.clear()
+    this.#kept = 0
+  }
+
+  #keep(answers: Answers, parameters: readonly unknown[], rows: Rows): Rows {
     if (rows.length > MOST_ROWS.answer) return rows
     for (const row of rows) Object.freeze(row)
     this.#kept += 1 + rows.length
-    if (this.#kept > MOST_ROWS.connection) this.#forgetAll()
+    if (this.#kept > MOST_ROWS.connection) this.forgetAll()
     answers.keep(parameters, Object.freeze(rows))
     return rows
-  }
-
-  #tableWritten({ query, sql }: CompiledQuery): string {
-    if (query.kind === 'SelectQueryNode' || NO_WRITES.has(sql)) return 'none'
-    const isPlain = query.kind === 'InsertQueryNode' || query.kind === 'UpdateQueryNode'
-    const [table] = isPlain ? tablesIn(query.kind === 'InsertQueryNode' ? query.into : query.table) : []
-    return table ?? 'every'
   }
 
   #begin(query: CompiledQuery): Answers {
     const answers = new Answers()
     this.#answers.set(query, answers)
-    for (const table of new Set(tablesIn(query.query))) {
+    for (const table of tablesOf(query)) {
       const others = this.#byTable.get(table)
       if (others) others.push(answers)
       else this.#byTable.set(table, [answers])
     }
     return answers
   }
+}
 
-  #forgetAll(): void {
-    for (const answers of this.#answers.values()) answers.clear()
-    this.#kept = 0
+/** What one connection of SQLite remembers from one transaction to the next. */
+export class ConnectionMemory extends Memory {
+  readonly #versionNow: () => unknown
+  #version: unknown
+
+  constructor(database: DatabaseSync) {
+    super()
+    const statement = database.prepare('pragma data_version')
+    this.#versionNow = () => statement.get()?.['data_version']
   }
+
+  /** A transaction has begun. */
+  begun(): void {
+    const version = this.#versionNow()
+    if (version !== this.#version) this.forgetAll()
+    this.#version = version
+  }
+}
+
+function tableWritten(statement: Written): string {
+  // Of a statement that is raw text the text alone says what it does.
+  if (statement.query.kind === 'RawNode') return NO_WRITES.has(statement.sql ?? '') ? 'none' : 'every'
+  let table = written.get(statement.query)
+  if (table === undefined) {
+    table = tableOf(statement.query)
+    written.set(statement.query, table)
+  }
+  return table
+}
+
+function tableOf(query: RootOperationNode): string {
+  if (query.kind === 'SelectQueryNode') return 'none'
+  const isPlain = query.kind === 'InsertQueryNode' || query.kind === 'UpdateQueryNode'
+  const [table] = isPlain ? tablesIn(query.kind === 'InsertQueryNode' ? query.into : query.table) : []
+  return table ?? 'every'
+}
+
+function tablesOf(query: CompiledQuery): ReadonlySet<string> {
+  const tables = named.get(query) ?? new Set(tablesIn(query.query))
+  named.set(query, tables)
+  return tables
 }
 
 /** The answers to one query, by its values. Many requests in a row ask with the same ones: comparing them costs less than a key. */

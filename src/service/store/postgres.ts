@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import type { Database, Round } from './database.ts'
 import { StoreConflict, StoreUnavailable } from './error.ts'
+import { remembering } from './locked-memory.ts'
 import { createPool, createPostgresDialect, MIGRATION_MS, type PostgresSettings, withClient } from './postgres-pool.ts'
 import { migratePostgres } from './postgres-schema.ts'
 import type { Rows } from './prepared.ts'
@@ -75,7 +76,7 @@ export async function openPostgres(
       options.onRound?.({ writes: round.length, ms: last.at - begun, failed })
     }
     try {
-      const answers = await writer.transaction().execute((tx) => runIn(tx, round))
+      const answers = await writer.transaction().execute((tx) => runIn(remembering(tx), round))
       end(false)
       for (const answer of answers) answer()
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { Compilable, CompiledQuery } from 'kysely'
 import { DirectAdapter } from './dialect.ts'
+import { lockedMemoryOf } from './locked-memory.ts'
 import { run } from './run.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -73,9 +74,11 @@ export function prepare<Values extends { readonly [Name in keyof Values]: Value 
     const { compiled, sources } = shape.query
     const parameters = new Array<unknown>(sources.length)
     for (let at = 0; at < sources.length; at++) parameters[at] = valueFor(sources[at]!, given)
-    return adapter instanceof DirectAdapter
-      ? (adapter.connection.run(compiled, parameters, options.isRemembered === true) as Row[])
-      : run(tx, compiled, parameters)
+    const isRemembered = options.isRemembered === true
+    if (adapter instanceof DirectAdapter) return adapter.connection.run(compiled, parameters, isRemembered) as Row[]
+    const memory = isRemembered ? lockedMemoryOf(tx) : undefined
+    if (!memory?.covers(values)) return run(tx, compiled, parameters)
+    return memory.recallLater(compiled, parameters, () => run(tx, compiled, parameters)) as Rows<Row[]>
   }
 }
 
