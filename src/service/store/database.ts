@@ -50,9 +50,10 @@ const CHECKPOINT_PAGES = 4_000
 
 /**
  * Fingerprints have no order: each submit reads and writes another page of their index, which has some hundred MB where there are a
- * million activities. What of it is read again and again stays in memory.
+ * million activities. What of it is read again and again, a thirtieth, stays in memory. Not more: where a page of that index is
+ * split, SQLite looks through all that it has in memory at the next commit, which took a fifth of the time of a submit's statements.
  */
-const CACHE_KIB = 65_536
+const CACHE_KIB = 8_192
 
 /** Keeps a round short enough that its first request does not wait for hundreds of others. */
 const MAX_ROUND = 128
