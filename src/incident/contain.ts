@@ -182,7 +182,10 @@ export const WORDS: Readonly<Record<OtherCredential['kind'], string>> = {
 }
 
 /** The user's other credentials that came of activities which the key, or one that it made, voted for. */
-export async function madeBy({ key, others }: LocatedKey, client: QueryClient): Promise<readonly OtherCredential[]> {
+export async function madeBy(
+  { user, key, others }: LocatedKey,
+  client: QueryClient,
+): Promise<readonly OtherCredential[]> {
   if (others.length === 0) return []
   const seen: Wire.Activity[] = []
   for await (const one of readActivities(client, { types: wayInTypes, statuses: ['ACTIVITY_STATUS_COMPLETED'] }))
@@ -195,7 +198,7 @@ export async function madeBy({ key, others }: LocatedKey, client: QueryClient): 
     for (const activity of seen.filter((one) => [...keys].some((each) => isVotedBy(one, each)))) {
       const these = credentialsMadeBy(activity)
       for (const publicKey of these.publicKeys) keys.add(publicKey)
-      for (const one of others.filter((each) => isAmong(these, each))) {
+      for (const one of others.filter((each) => isAmong(these, each, user.id))) {
         made.add(one)
         if (one.publicKey) keys.add(one.publicKey)
       }

@@ -43,7 +43,8 @@ export async function madeForOthers(
     .flatMap((user) =>
       credentialsOf(user)
         .filter(
-          (credential) => Date.parse(credential.createdAt) >= since && made.some((one) => isAmong(one, credential)),
+          (credential) =>
+            Date.parse(credential.createdAt) >= since && made.some((one) => isAmong(one, credential, user.userId)),
         )
         .map((credential) => ({ user: { id: user.userId, name: user.userName }, credential })),
     )

@@ -6,6 +6,7 @@ import {
   type ActivityType,
   activities,
   findActivity,
+  fromTimestamp,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -30,10 +31,14 @@ export interface MadeCredentials {
   readonly ids: readonly string[]
   /** In lower case; of keys that were given, those that live no more among them. */
   readonly publicKeys: readonly string[]
+  /** Users who were made with all the credentials that they had then. */
+  readonly userIds: readonly string[]
+  /** Milliseconds since the epoch. */
+  readonly atMs: number
 }
 
 /** Reads the credentials that a completed activity has made. */
-export function credentialsMadeBy({ type, intent, result }: Wire.Activity): MadeCredentials {
+export function credentialsMadeBy({ type, intent, result, updatedAt }: Wire.Activity): MadeCredentials {
   const row = findActivity(type)?.row
   const given = memberOf(intent, row?.intentKey)
   const got = memberOf(result, row?.resultKey)
@@ -42,15 +47,25 @@ export function credentialsMadeBy({ type, intent, result }: Wire.Activity): Made
   return {
     ids: IDS.flatMap((member) => textsOf(got[member])),
     publicKeys: keys.flatMap((one) => textsOf(one['publicKey'])).map((one) => one.toLowerCase()),
+    userIds: row && USERS.test(row.family) ? textsOf(got['userIds']) : [],
+    atMs: fromTimestamp(updatedAt),
   }
 }
 
 /** Members of results that hold ids of credentials. */
 const IDS = ['apiKeyIds', 'apiKeyId', 'authenticatorIds', 'authenticatorId', 'providerIds']
 
-/** Whether it is one of those credentials. */
-export function isAmong({ ids, publicKeys }: MadeCredentials, { id, publicKey }: OtherCredential): boolean {
-  return ids.includes(id) || (publicKey !== undefined && publicKeys.includes(publicKey.toLowerCase()))
+/** Whether a user's credential is one of those. Of what came with a user, only keys are told; the rest is as old as the user. */
+export function isAmong(
+  { ids, publicKeys, userIds, atMs }: MadeCredentials,
+  { id, publicKey, createdAt }: OtherCredential,
+  userId: string,
+): boolean {
+  return (
+    ids.includes(id) ||
+    (publicKey !== undefined && publicKeys.includes(publicKey.toLowerCase())) ||
+    (userIds.includes(userId) && Date.parse(createdAt) <= atMs)
+  )
 }
 
 function memberOf(of: object, key: string | null | undefined): JsonObject {

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair, uncompressP256 } from '../../src/crypto/index.ts'
 import { complete, newKey, newUser } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
+import { createPasskey } from '../service/passkey.ts'
 import { environmentOf, quorateShared as quorate, testFolder } from './harness.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -178,4 +179,18 @@ test('incident --revert: what the suspect made and deleted again, and a key that
   const { deletes, restores, leaves } = JSON.parse(looked.stdout).revert
   expect({ deletes, restores }).toEqual({ deletes: [], restores: ['apiKey.bob["of a month"]'] })
   expect(leaves).toEqual([{ what: 'apiKey.bob["of an hour"]', why: expect.stringContaining('expired') }])
+})
+
+test('incident --contain: what came with a user that was made goes too, a passkey as well as a key', async () => {
+  const { service, place, client } = await open()
+  const eve = newUser({ userName: 'eve', authenticators: [createPasskey().register(), createPasskey().register()] })
+  const { userIds } = await complete(client, 'ACTIVITY_TYPE_CREATE_USERS_V3', { users: [eve] })
+  // Somebody else's, of afterwards.
+  const apiKeys = [newKey({ apiKeyName: 'honest' })]
+  await complete(service.root, 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', { userId: userIds[0]!, apiKeys })
+  const contain = ['incident', 'user', 'mallory', '--contain', '--made-for-others', '--since', '1h', '--yes', '--json']
+  const cut = await quorate(contain, place)
+  expect(cut.exit, cut.stderr + cut.stdout).toBe(0)
+  const { user } = await service.root.query('get_user', { userId: userIds[0]! })
+  expect([user.authenticators, user.apiKeys.map(({ apiKeyName }) => apiKeyName)]).toEqual([[], ['honest']])
 })
