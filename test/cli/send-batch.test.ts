@@ -146,7 +146,7 @@ describe('send --batch: a file is sent row by row', () => {
     expect(await day.paid()).toBe(paid + 4_000_000_000n)
     const [head, ...rows] = day.file('paid.csv').trim().split('\r\n')
     expect(head).toBe(
-      'row,reference,from,to,amount,state,transactionHash,reason,activityId,block,fee,confirmations,reportedBy',
+      'row,reference,from,to,amount,state,transactionHash,reason,activityId,block,fee,confirmations,reportedBy,nonce',
     )
     expect(rows.map((row) => row.split(',').slice(0, 6).join())).toEqual([
       `2,PAY-0,${day.from},payroll,1 gwei,included`,
@@ -416,12 +416,12 @@ describe('send --batch: people vote by the file', () => {
   test('reject --batch: everything that waits under the references is rejected after one question, and pays nothing', {
     timeout: 120_000,
   }, async () => {
-    const csv = day.rows('NO', ['111wei', '112wei'])
+    const csv = day.rows('NAY', ['111wei', '112wei'])
     expect((await day.batch(csv, ['--yes'])).exit).toBe(3)
-    await submitAgain(await orderOf('NO-0'), 1)
+    await submitAgain(await orderOf('NAY-0'), 1)
     const paid = await day.paid()
     // In the approver's file one row is another payment, and one was never submitted.
-    const file = day.rows('NO', ['111wei', '999wei', '1wei'])
+    const file = day.rows('NAY', ['111wei', '999wei', '1wei'])
     const vote = approver({ 'march.csv': file, 'two.csv': csv })
     const before = await votes()
     const unasked = await vote('march.csv', [], {}, 'reject')
