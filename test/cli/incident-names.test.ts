@@ -9,7 +9,7 @@ import { createTestUser, startTestService } from '../service/harness.ts'
 import { createPasskey } from '../service/passkey.ts'
 import { environmentOf, quorateShared as quorate, testFolder } from './harness.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 240_000 })
 
 async function open(options: Parameters<typeof startTestService>[0] = {}) {
   const service = await startTestService({ allowedWebhookHosts: ['127.0.0.1'], ...options })

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { builtMain } from '../built.ts'
 import { testFolder, writeFiles } from './harness.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 240_000 })
 
 const definitions = (folder: string) =>
   writeFiles(join(folder, 'defs'), {
