@@ -108,9 +108,9 @@ describe('laws of who can', () => {
 
   test('a DENY split by || is not equal where one side errs as the other holds, and else it is', () => {
     const SIGNS = "activity.kind == 'SIGN_TRANSACTION'"
-    // All of one row err for the same requests: of other chains, or for none.
+    // All of one row err for the same requests: of other chains, or for none. (An amount errs by itself where no `int` holds it.)
     const rows = [
-      ['eth.tx.value > 5', `eth.tx.to == '${TO}'`, '!(eth.tx.value == 10)'],
+      ['eth.tx.nonce > 5', `eth.tx.to == '${TO}'`, '!(eth.tx.nonce == 10)'],
       ['solana.tx.transfers.count() > 1', 'solana.tx.transfers.count() == 0'],
       ["wallet.label == 'hot'", `wallet.id == '${idFor('wallet.cold')}'`, '!wallet.exported'],
     ] as const
