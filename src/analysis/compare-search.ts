@@ -1,11 +1,22 @@
 /** The search of a comparison: chooses values for the parts of one kind of request until it is known which rules take part. */
 import { type PolicyContext, paramNames } from '../policy/index.ts'
 import type { Instants } from './instants.ts'
-import { mayHaveMore } from './possible.ts'
+import { mayHave } from './possible.ts'
 import type { PowerRequest } from './power-table.ts'
 import type { PolicyRule } from './questions.ts'
 import { type ClauseReads, mergeCompared, type RequestPart } from './request-parts.ts'
 import { type KnownWallet, MISSING, type PartValues, valuesOfPart } from './request-values.ts'
+
+/** Why something stays unknown (`UNKNOWN_WORDS`). */
+export type WhyUnknown = keyof typeof UNKNOWN_WORDS
+export const UNKNOWN_WORDS = {
+  kind: 'what such requests have is not documented',
+  linked: 'parts of a request are compared with each other',
+  values: 'more values would have to be tried',
+  choices: 'more requests would have to be tried than are',
+  people: 'there are too many sets of people to try',
+  play: 'a request in which they seemed to differ was not confirmed',
+} as const
 
 export type ClauseValue = 'true' | 'false' | 'error'
 
@@ -46,8 +57,8 @@ export interface SearchInput {
   readonly budget?: ChoiceBudget
   /** Called for each choice of values with the rules that take part, and whether such a request is known to exist. */
   readonly onDecided: (context: PolicyContext, taking: readonly ComparedRule[], exists: boolean) => void
-  /** Called where something stays unknown because of these rules. */
-  readonly onUnknown: (rules: readonly ComparedRule[]) => void
+  /** Called where something stays unknown because of the first of these rules; all that may take part on one side alone are among the others. */
+  readonly onUnknown: (because: readonly ComparedRule[], differing: readonly ComparedRule[], why: WhyUnknown) => void
   /** Whether there is nothing more to find. */
   readonly isDone: () => boolean
 }
@@ -103,7 +114,7 @@ class Search {
     if (this.#input.arePeopleAlike && isOpen[0] === isOpen[1] && ![...taking, ...open].some(differs)) return
     open = open.filter(({ on }) => on.some((isOn, side) => isOn && isOpen[side]))
     if (open.length === 0) onDecided(this.#whole(), taking, this.#supposed === 0)
-    else if (++this.#choices > MOST_CHOICES || !this.#spend()) onUnknown(open)
+    else if (++this.#choices > MOST_CHOICES || !this.#spend()) onUnknown(open, [...taking, ...open], 'choices')
     else this.#choose(taking, open, open.find(differs) ?? open[0]!)
   }
 
@@ -118,14 +129,15 @@ class Search {
     const clause = first.clauses.find((one) => waiting.includes(one) && !this.#isJudged(one))
     const part = clause && [...clause.reads.parts.values()].find((one) => !this.#isChosen(one))
     if (part === undefined) {
-      this.#input.onUnknown([first])
+      this.#input.onUnknown([first], [...taking, ...open], 'linked')
       return
     }
     const readers = [...new Set(waiting)].filter(({ reads }) => reads.parts.has(part.key))
     const { values, isComplete } = this.#valuesOf(part, readers)
     if (!isComplete || readers.some(({ reads }) => !reads.isUnderstood)) {
       const of = open.filter((rule) => rule.on[0] !== rule.on[1] && rule.clauses.some((one) => readers.includes(one)))
-      this.#input.onUnknown(of.length > 0 ? of : [first])
+      const why = isComplete ? 'linked' : 'values'
+      this.#input.onUnknown(of.length > 0 ? of : [first], [...taking, ...open], why)
     }
     const ready = readers.filter(({ reads }) =>
       [...reads.parts.values()].every((one) => one.key === part.key || this.#isChosen(one)),
@@ -173,7 +185,7 @@ class Search {
     if (path === NOW) return false
     const { request } = this.#input
     const [root, field, name = ''] = path
-    if (root !== 'activity') return this.#isAbsent(path) && !mayHaveMore(request)
+    if (root !== 'activity') return this.#isAbsent(path) && !mayHave(root!, request)
     return field !== 'params' || name in request.params || !paramNames(request.row.type).includes(name)
   }
 

@@ -22,7 +22,10 @@ import {
   type JudgedClause,
   type JudgedTree,
   NOW,
+  type SearchInput,
   searchRequest,
+  UNKNOWN_WORDS,
+  type WhyUnknown,
 } from './compare-search.ts'
 import { type Instants, instantsOf, timeReader } from './instants.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
@@ -51,8 +54,10 @@ export interface ComparedPower {
   readonly wider?: Play
   /** Executed under the first set, and by no votes of these people under the second. */
   readonly narrower?: Play
-  /** Names of policies because of which more may differ than is told, sorted. */
+  /** Names of policies because of which the relation is not known, or may be another than is told, sorted. */
   readonly unknown: readonly string[]
+  /** Why it is not known, in words, sorted; empty where it is. */
+  readonly because: readonly string[]
 }
 
 type Powers = readonly (PowerName | 'other')[]
@@ -165,9 +170,12 @@ function compareOne(
   { sides, difference, isOneEnough, ...search }: CompareInput,
 ): ComparedPower {
   const found: { wider?: Play; narrower?: Play } = {}
-  const unknown = new Set<string>()
-  const onUnknown = (some: readonly ComparedRule[]) => {
-    for (const { rule } of some) unknown.add(rule.name)
+  const unknown = { wider: new Map<string, Set<WhyUnknown>>(), narrower: new Map<string, Set<WhyUnknown>>() }
+  const note = (way: Way, some: readonly ComparedRule[], why: WhyUnknown) => {
+    for (const { rule } of some) unknown[way].set(rule.name, new Set([...(unknown[way].get(rule.name) ?? []), why]))
+  }
+  const onUnknown: SearchInput['onUnknown'] = (because, differing, why) => {
+    for (const way of waysOf(differing, search.arePeopleAlike)) note(way, because, why)
   }
   const [first, second] = sides
   const onDecided =
@@ -179,7 +187,7 @@ function compareOne(
       }
       const told = difference(taking, isRootOnly)
       if (told === 'unknown') {
-        onUnknown(taking)
+        onUnknown(taking, taking, 'people')
         return
       }
       for (const [way, by, not] of [
@@ -190,7 +198,7 @@ function compareOne(
         if (people === undefined || found[way]) continue
         const play = exists ? playOf({ context, people, by: by.stage, not: not.stage }) : undefined
         if (play) found[way] = play
-        else onUnknown(taking.filter(({ on: [a, b] }) => a !== b))
+        else note(way, taking.filter(isOneSided), exists ? 'play' : 'kind')
       }
     }
   const isDone = () => {
@@ -199,10 +207,30 @@ function compareOne(
   }
   for (const request of requestsFor(power))
     searchRequest({ ...search, request, onDecided: onDecided(request.row.rootOnly === true), onUnknown, isDone })
-  const isBoth = found.wider && found.narrower
-  const told = isBoth ? 'incomparable' : found.wider ? 'wider' : found.narrower ? 'narrower' : 'equal'
-  const isUnknown = unknown.size > 0 && !isBoth
-  return { power, relation: isUnknown ? 'unknown' : told, ...found, unknown: isUnknown ? [...unknown].sort() : [] }
+  const told =
+    found.wider && found.narrower ? 'incomparable' : found.wider ? 'wider' : found.narrower ? 'narrower' : 'equal'
+  // A way in which they are known to differ need not be known in all that differs.
+  const open = WAYS.filter((way) => !found[way] && unknown[way].size > 0).flatMap((way) => [...unknown[way]])
+  return {
+    power,
+    relation: open.length > 0 ? 'unknown' : told,
+    ...found,
+    unknown: [...new Set(open.map(([name]) => name))].sort(),
+    because: [...new Set(open.flatMap(([, some]) => [...some].map((why) => UNKNOWN_WORDS[why])))].sort(),
+  }
+}
+
+type Way = 'wider' | 'narrower'
+const WAYS = ['wider', 'narrower'] as const satisfies readonly Way[]
+
+function isOneSided({ on: [a, b] }: ComparedRule): boolean {
+  return a !== b
+}
+
+/** In which ways the sets can differ where these rules take part: one more ALLOW, or one DENY fewer, never lets less through. */
+function waysOf(rules: readonly ComparedRule[], arePeopleAlike: boolean): readonly Way[] {
+  const widening = rules.filter(isOneSided).map(({ on: [, isNew], isDeny }) => isNew !== isDeny)
+  return WAYS.filter((way) => !arePeopleAlike || widening.includes(way === 'wider'))
 }
 
 /** So many sets of people are tried by themselves before all sets are looked for. */

@@ -100,15 +100,19 @@ const SURE = new Set([
   'SPARK_PREPARE_LIGHTNING_RECEIVE',
 ])
 
-/** Whether a request may have roots beside those that are known of its kind. */
-export function mayHaveMore({ row }: PossibleRequest): boolean {
-  return row.action === 'SIGN' && !SURE.has(row.kind ?? '')
+/** Roots of which it is known of every request whether it has them: what signs is a wallet or a private key, and nothing else is about several or a secret. */
+const HELD = /^(wallet|wallet_account|private_key|wallets|secret)\b/
+
+/** Whether a request may have something that is not known of its kind: `eth.tx`, or another root. */
+export function mayHave(name: string, { row }: PossibleRequest): boolean {
+  return row.action === 'SIGN' && !SURE.has(row.kind ?? '') && !HELD.test(name)
 }
 
 /** What a part without `&&`, `||` and `!` at its top can be. */
 function valuesOf(tree: Expression, world: PowerWorld, expression: LintExpression): ReadonlySet<Value> {
   const { holder } = world
-  if (absentIn(tree, world) !== undefined) return mayHaveMore(world) ? OPEN : new Set<Value>(['error'])
+  const absent = absentIn(tree, world)
+  if (absent !== undefined) return mayHave(absent, world) ? OPEN : new Set<Value>(['error'])
   const byType = truth(tree, world, expression)
   if (byType !== 'open') return new Set([byType])
   const { roots, chains } = readsOf(tree)

@@ -17,6 +17,8 @@ export interface Compared {
   element: Compared | undefined
   predicates: number
   readonly fields: Map<string, Compared>
+  /** Of a decoded value, what is read of it by its place. */
+  readonly places: Map<number, Compared>
 }
 
 /** A part of a request, as one clause reads it. */
@@ -47,6 +49,7 @@ export function nothingCompared(): Compared {
     element: undefined,
     predicates: 0,
     fields: new Map(),
+    places: new Map(),
   }
 }
 
@@ -66,6 +69,8 @@ export function mergeCompared(all: readonly Compared[]): Compared {
   if (elements.length > 0) merged.element = mergeCompared(elements)
   for (const name of new Set(all.flatMap(({ fields }) => [...fields.keys()])))
     merged.fields.set(name, mergeCompared(all.flatMap(({ fields }) => fields.get(name) ?? [])))
+  for (const at of new Set(all.flatMap(({ places }) => [...places.keys()])))
+    merged.places.set(at, mergeCompared(all.flatMap(({ places }) => places.get(at) ?? [])))
   return merged
 }
 
@@ -99,7 +104,7 @@ class ClauseReader implements ClauseReads {
   }
 
   visit(node: Expression, scope: Scope | undefined): void {
-    if (!this.#read(node, scope)) this.#giveUp(node)
+    if (!this.#read(node, scope)) this.#giveUp(node, scope)
   }
 
   /** Notes what an expression reads; false where literals do not tell what it can be. */
@@ -165,7 +170,7 @@ class ClauseReader implements ClauseReads {
     if (pointer === undefined) return undefined
     const { compared } = this.#reach(pointer)
     compared.predicates++
-    const element = elementType(pointer.type)
+    const element = pointer.type.kind === 'dynamic' ? pointer.type : elementType(pointer.type)
     const inner: Pointer | undefined = element && { at: 'part', compared: this.#elementOf(compared), type: element }
     this.visit(predicate, { name: variable, pointer: inner, outer: scope })
     return pointer
@@ -206,13 +211,22 @@ class ClauseReader implements ClauseReads {
       return this.#below(target, index.value, target.type.kind === 'map' ? target.type.value : target.type)
     if (index.kind !== 'int') return undefined
     if (target.type.kind === 'string') return { ...this.#reach(target), slice: `${index.value} ${index.value + 1n}` }
-    const element = target.type.kind === 'dynamic' ? target.type : elementType(target.type)
+    if (target.type.kind === 'dynamic') return this.#place(target, Number(index.value))
+    const element = elementType(target.type)
     if (element === undefined) return undefined
     const { compared } = this.#reach(target)
     for (const length of [index.value, index.value + 1n]) compared.lengths.add(Number(length))
     // An element at a place is one of any two lists that differ there.
     compared.predicates++
     return { at: 'part', compared: this.#elementOf(compared), type: element }
+  }
+
+  /** A place in a decoded value: of a list, or of a tuple, which has a type for each. */
+  #place(target: Pointer, at: number): Pointer {
+    const { places } = this.#reach(target).compared
+    const known = places.get(at) ?? nothingCompared()
+    places.set(at, known)
+    return { at: 'part', compared: known, type: target.type }
   }
 
   #below(target: Pointer, name: string, type: Type): Pointer {
@@ -247,7 +261,7 @@ class ClauseReader implements ClauseReads {
   }
 
   /** What else an expression may be is not told by literals; what it reads is tried all the same. */
-  #giveUp(node: Expression): void {
+  #giveUp(node: Expression, scope: Scope | undefined): void {
     if (literalsOf(node)) return
     this.isUnderstood = false
     const { chains, roots } = readsOf(node)
@@ -255,6 +269,34 @@ class ClauseReader implements ClauseReads {
       const type = typeOf(path)
       if (type) this.#reach({ at: 'chain', path, type })
     }
+    this.#reachInside(node, scope)
+  }
+
+  /** Reaches what is read of the elements that a predicate looks at. */
+  #reachInside(node: Expression, scope: Scope | undefined): void {
+    if (scope === undefined) return
+    const pointer = this.#pointer(node, scope)
+    if (pointer?.at === 'part') this.#reach(pointer)
+    else for (const child of childrenIn(node)) this.#reachInside(child, scope)
+  }
+}
+
+/** The nodes below one, but for what a predicate of its own looks at. */
+function childrenIn(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case 'compare':
+      return [node.left, node.right]
+    case 'method':
+      return [node.target, ...node.args]
+    case 'list':
+      return node.items
+    case 'member':
+    case 'index':
+    case 'slice':
+    case 'quantifier':
+      return [node.target]
+    default:
+      return []
   }
 }
 

@@ -4,7 +4,7 @@
  * one of these.
  */
 import { memberType, type Type } from '../policy/index.ts'
-import type { Compared, RequestPart } from './request-parts.ts'
+import { type Compared, mergeCompared, type RequestPart } from './request-parts.ts'
 
 /** Stands for a part that the request does not have. */
 export const MISSING = Symbol('missing')
@@ -196,8 +196,8 @@ function fresh(taken: ReadonlySet<string>, make: (number: number) => string): st
 /** Lists without elements, with one and with two of those that are told apart, and as long as is asked for. */
 function lists(of: Type, { element, lengths, predicates }: Compared): PartValues {
   const made = element ? valuesOf(of, element, '') : { values: [filler(of)], isComplete: true }
-  // What a list lacks is not in it.
-  const elements = { ...made, values: made.values.filter((one) => one !== MISSING) }
+  // Something stands in each place of a list, though it may be of another type.
+  const elements = { ...made, values: made.values.map((one) => (one === MISSING ? ILL_TYPED : one)) }
   const some = elements.values.slice(0, MOST_ELEMENTS)
   const values: unknown[] = [[], ...some.map((one) => [one])]
   for (const [index, one] of some.entries()) for (const two of some.slice(index + 1)) values.push([one, two])
@@ -209,6 +209,15 @@ function lists(of: Type, { element, lengths, predicates }: Compared): PartValues
   return cut(values, isComplete)
 }
 
+/** What every contract of a Tron transaction has; the rest is of some types alone. */
+const OF_EVERY_CONTRACT = new Set(['type', 'permission_id', 'owner_address'])
+
+/** What a struct in a list may lack. */
+function mayLack(struct: string, field: string): boolean {
+  if (struct === 'TronContract') return !OF_EVERY_CONTRACT.has(field)
+  return struct === 'Instruction' && field === 'parsed_instruction_data'
+}
+
 /** Structs with every choice of the fields that are read. */
 function structs(type: Type & { readonly kind: 'struct' }, { fields }: Compared): PartValues {
   let values: readonly Readonly<Record<string, unknown>>[] = [{}]
@@ -217,26 +226,71 @@ function structs(type: Type & { readonly kind: 'struct' }, { fields }: Compared)
     const field = memberType(type, name)
     const choices = field ? valuesOf(field, compared, name) : { values: [], isComplete: false }
     isComplete &&= choices.isComplete
-    const next = values.flatMap((one) =>
-      choices.values.map((value) => (value === MISSING ? one : { ...one, [name]: value })),
-    )
+    const all = mayLack(type.name, name) ? [...choices.values, MISSING] : choices.values
+    const next = values.flatMap((one) => all.map((value) => (value === MISSING ? one : { ...one, [name]: value })))
     if (next.length > MOST_VALUES) return { values, isComplete: false }
     values = next
   }
   return { values, isComplete }
 }
 
-/** A value of unknown type: of the type of what it is compared with. */
+/** Of no type that anything is compared with: reading more of it is an error, and its place is there. */
+const ILL_TYPED = {}
+const DECODED: Type = { kind: 'dynamic', origin: 'abi' }
+
+/** A value of unknown type: of the types of what it is compared with. */
 function decoded(compared: Compared): PartValues {
-  const { ints, texts: written, slices, isBool, element } = compared
-  const values = [
-    ...(ints.size > 0 ? numbers(compared, undefined).values : []),
-    ...(written.size > 0 || slices.size > 0 ? texts(compared, false, 'name').values : []),
-    ...(isBool ? [true, false] : []),
-    ...(element ? lists({ kind: 'dynamic', origin: 'abi' }, compared).values : []),
+  const { ints, texts: written, slices, isBool, element, lengths, fields, places } = compared
+  const isText = written.size > 0 || slices.size > 0
+  const made = [
+    ...(ints.size > 0 ? [numbers(compared, undefined)] : []),
+    ...(isText ? [texts(compared, false, 'name')] : []),
+    ...(isBool ? [{ values: [true, false], isComplete: true }] : []),
+    ...(fields.size > 0 ? [maps(fields)] : []),
+    ...(places.size > 0 ? [tuples(compared)] : []),
+    ...(places.size === 0 && (element || lengths.size > 0) ? [lists(DECODED, compared)] : []),
   ]
-  return cut([...values, MISSING], element === undefined && slices.size === 0)
+  // What is an integer may be written as a text as well, and what is read in two forms has one of them.
+  const isComplete = made.every((one) => one.isComplete) && !(ints.size > 0 && isText)
+  return cut([...made.flatMap(({ values }) => values), MISSING], isComplete)
 }
+
+/** Decoded maps with every choice of what is read of them. */
+function maps(fields: Compared['fields']): PartValues {
+  let values: readonly object[] = [{}]
+  let isComplete = true
+  for (const [name, compared] of fields) {
+    const choices = decoded(compared)
+    isComplete &&= choices.isComplete
+    values = values.flatMap((one) =>
+      choices.values.map((value) => (value === MISSING ? one : { ...one, [name]: value })),
+    )
+    if (values.length > MOST_VALUES) return { values: [], isComplete: false }
+  }
+  return { values, isComplete }
+}
+
+/** Decoded lists with every choice of what is read of them by its place, and shorter ones; elements are of all types that any has. */
+function tuples({ places, element, lengths }: Compared): PartValues {
+  const length = Math.max(...places.keys()) + 1
+  if (length > MOST_PLACES) return { values: [], isComplete: false }
+  let isComplete = element === undefined && lengths.size === 0
+  let values: readonly (readonly unknown[])[] = [[]]
+  const all: (readonly unknown[])[] = [[]]
+  for (let at = 0; at < length; at++) {
+    const read = [places.get(at), element].filter((one) => one !== undefined)
+    const choices = read.length === 0 ? { values: [ILL_TYPED], isComplete: true } : decoded(mergeCompared(read))
+    isComplete &&= choices.isComplete
+    const some = choices.values.map((value) => (value === MISSING ? ILL_TYPED : value))
+    values = values.flatMap((one) => some.map((value) => [...one, value]))
+    if (all.length + values.length > MOST_VALUES) return { values: all, isComplete: false }
+    all.push(...values)
+  }
+  return { values: all.toReversed(), isComplete }
+}
+
+/** More places than these are not filled. */
+const MOST_PLACES = 8
 
 /** A wallet that is known, and others, with each id and label that no known one has. */
 function walletsLike({ fields }: Compared, known: readonly KnownWallet[]): PartValues {

@@ -155,13 +155,47 @@ describe('compare', () => {
       'an element of a list of arguments',
       [{ condition: `${SIGNS} && eth.tx.contract_call_args['to'].all(r, r == 5)` }],
       [{ condition: `${SIGNS} && eth.tx.contract_call_args['to'].all(r, r in [5, 6])` }],
-      'unknown',
+      'wider',
+    ],
+    [
+      'the same element, told otherwise',
+      [{ condition: `${SIGNS} && eth.tx.contract_call_args['to'].all(r, r in [5, 6])` }],
+      [{ condition: `${SIGNS} && !eth.tx.contract_call_args['to'].any(r, !(r == 5 || r == 6))` }],
+      'equal',
+    ],
+    [
+      'a tuple by its places',
+      [{ condition: `${SIGNS} && eth.tx.contract_call_args['order'][1] < 50` }],
+      [
+        {
+          condition: `${SIGNS} && eth.tx.contract_call_args['order'][1] < 50 && eth.tx.contract_call_args['order'][0] == 'a'`,
+        },
+      ],
+      'narrower',
+    ],
+    [
+      'a field that a contract of another type lacks',
+      [{ condition: `${SIGNS} && tron.tx.contract.all(c, c.type == 'x' || c.type != 'x')` }],
+      [{ condition: `${SIGNS} && tron.tx.contract.all(c, c.amount >= 0)` }],
+      'narrower',
+    ],
+    [
+      'a wallet beside a private key, in every kind of request',
+      [],
+      [{ condition: "wallet.id == 'w-hot' || private_key.id == 'k'" }],
+      'equal',
     ],
     [
       'a request of a kind whose roots are not all known',
+      [{ condition: 'bitcoin.tx.fee < 5' }],
+      [{ condition: 'bitcoin.tx.fee < 6' }],
+      'unknown',
+    ],
+    [
+      'one that is known to differ as others of its power may',
       [{ condition: 'eth.tx.value < 5' }],
       [{ condition: 'eth.tx.value < 6' }],
-      'unknown',
+      'wider',
     ],
     ['the same for such a request', [{ condition: 'eth.tx.value < 6' }], [{ condition: 'eth.tx.value <= 5' }], 'equal'],
     [

@@ -47,12 +47,14 @@ export const renderCompared = view((report: ComparedView, style: Style): string 
   const equal = powers.filter((one) => one.relation === 'equal').map(({ power }) => power)
   return [
     `${style.strong(`${after} ${sentences[relation]} ${before}`)}\n`,
-    ...differing.map(({ power, relation: how, wider, narrower, unknown }) =>
+    ...differing.map(({ power, relation: how, wider, narrower, unknown, because }) =>
       [
         `\n${style.strong(power)}  ${how}\n`,
         wider ? differenceText('more', wider, style) : '',
         narrower ? differenceText('less', narrower, style) : '',
-        unknown.length > 0 ? `  ${style.warning(`more may differ, because of ${unknown.join(', ')}`)}\n` : '',
+        unknown.length > 0
+          ? `  ${style.warning(`more may differ, because of ${unknown.join(', ')}: ${because.join('; ')}`)}\n`
+          : '',
       ].join(''),
     ),
     equal.length > 0 && differing.length > 0 ? `\n${style.dim(`equal: ${equal.join(', ')}`)}\n` : '',

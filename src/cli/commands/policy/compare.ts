@@ -25,9 +25,9 @@ export async function compare(input: CommandInput): Promise<ExitCode> {
     before: args[0]!,
     after: args[1]!,
     relation: relationOf(rows),
-    powers: rows.map(({ power, relation, unknown, ...row }) => {
+    powers: rows.map(({ power, relation, unknown, because, ...row }) => {
       const [wider, narrower] = [shown(row.wider, after, before), shown(row.narrower, before, after)]
-      return { power, relation, ...(wider && { wider }), ...(narrower && { narrower }), unknown }
+      return { power, relation, ...(wider && { wider }), ...(narrower && { narrower }), unknown, because }
     }),
   }
   if (json) writeJson(io, plain(report))
