@@ -1252,12 +1252,17 @@ describe('screen: no view passes by the writer', () => {
 
   test('the streams of the process are written by `io.ts`, the logger and the language server, and before these are loaded with texts of the build alone', () => {
     expect(
-      found(/process\.std(?:out|err)\b(?!\.isTTY|\.on\b|\.columns)[^\n]*|\bconsole\.\w+/g, [
+      found(/process\.std(?:out|err)\b(?!\.isTTY|\.on\b|\.once\b|\.columns)[^\n]*|\bconsole\.\w+/g, [
         'io.ts',
         'logger.ts',
         'commands/policy/lsp.ts',
       ]),
-    ).toEqual(['main.ts: process.stderr.write(refusal)', 'start.ts: process.stdout.write(text)'])
+    ).toEqual([
+      'main.ts: process.stderr.write(refusal)',
+      'start.ts: process.stdout.write(text)',
+      // An error in which every text is made printable.
+      'unwritten.ts: process.stderr.write(renderError(error))',
+    ])
   })
 
   test('control sequences are written by `screen.ts` alone', () => {
