@@ -195,8 +195,9 @@ function decisionCheck({
       : 'more activities may have changed what decides than were looked through'
     return unknown(what, `${why}; the state that was collected decides it ${isAlike ? 'alike' : 'otherwise'}`)
   }
+  const endedBy = activity.status === 'ACTIVITY_STATUS_REJECTED' ? 'rejected, which ended it; until then ' : ''
   return check(what, isAlike, {
-    holds: `${WORDS[outcome]} by these votes under these policies${by}`,
+    holds: `${endedBy}${WORDS[outcome]} by these votes under these policies${by}`,
     broken:
       decided.outcome === outcome
         ? `the service says that ${named?.join(', ') || 'no policy'} allowed it, and these policies say ${decided.policies.join(', ') || 'none'}`

@@ -81,7 +81,11 @@ test('evidence: submission, approval by a passkey and the decision hold; of a re
     ['decision', 'holds'],
   ])
   expect(verifyEvidence(signed).collector).toBe(service.root.publicKey)
-  expect(verdicts(await collect(rejected.id))).toContainEqual(['rejection by bob', 'holds'])
+  const ended = await collect(rejected.id)
+  expect(verdicts(ended)).toContainEqual(['rejection by bob', 'holds'])
+  expect(verifyEvidence(ended).checks.at(-1)!.said).toMatch(
+    /^rejected, which ended it; until then waiting for approvals by /,
+  )
   expect(JSON.stringify(signed)).not.toContain(signature.result.signRawPayloadResult!.r)
 })
 
