@@ -1,12 +1,12 @@
 /** What goes wrong outside: each case has its message, its next step and its exit code, and nothing is submitted. */
-import { chmodSync, symlinkSync } from 'node:fs'
+import { chmodSync, existsSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
-import { countActivities, environmentOf, quorate, testFolder, writeFiles } from './harness.ts'
+import { countActivities, environmentOf, quorate, quorateShared, testFolder, writeFiles } from './harness.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -71,6 +71,24 @@ describe('bad input: definitions', () => {
       })
       for (const text of says) expect(ran.stderr).toContain(text)
       expect(ran.exit).toBe(1)
+    })
+  }
+
+  // In the embedded service: no base URL is given.
+  for (const words of [
+    'plan',
+    'unmanaged',
+    'apply --yes',
+    'policy backtest',
+    'watch add',
+    'send --to a --amount 1eth',
+  ]) {
+    test(`${words}: a folder that is not there is told before anything is brought up`, async () => {
+      const dataDir = join(testFolder(), 'data')
+      const ran = await quorateShared([...words.split(' '), '/nowhere'], { env: { QUORATE_DATA_DIR: dataDir } })
+      expect(ran.stderr).toContain('error cli/no-definitions')
+      expect(ran.exit).toBe(1)
+      expect(existsSync(dataDir)).toBe(false)
     })
   }
 

@@ -33,8 +33,8 @@ export async function apply(input: CommandInput): Promise<ExitCode> {
   // Beside events nothing else goes to stdout.
   const given = events ? { ...input, json: false } : input
   try {
-    const place = await findPlace(given)
     const named = given.args[0] ?? '.'
+    const place = await findPlace(given, isSaved(named) ? undefined : named)
     const exit = await carry(given, { place, named, events })
     events?.ended(exit)
     return exit

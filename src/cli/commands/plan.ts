@@ -10,8 +10,9 @@ import { presentPlan } from '../views/plan.ts'
 /** Plans a folder of definitions; submits nothing: its client has no way to. */
 export async function plan(input: CommandInput): Promise<ExitCode> {
   const { args, options } = input
-  const place = await findPlace(input)
-  const planned = await planAndShow(input, { folder: args[0] ?? '.', place, client: reader(place) })
+  const folder = args[0] ?? '.'
+  const place = await findPlace(input, folder)
+  const planned = await planAndShow(input, { folder, place, client: reader(place) })
   if (!planned) return EXIT.error
   presentPlan(input, planned.plan)
   if (typeof options['out'] === 'string') writePrivate(options['out'], writePlan(planned.plan))

@@ -9,8 +9,9 @@ import { renderUnmanaged, unmanagedRows } from '../views/unmanaged.ts'
 /** Lists what is live and in no definition: left alone, and yet able to act. */
 export async function unmanaged(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
-  const place = await findPlace(input)
-  const planned = await planAndShow(input, { folder: args[0] ?? '.', place, client: reader(place) })
+  const folder = args[0] ?? '.'
+  const place = await findPlace(input, folder)
+  const planned = await planAndShow(input, { folder, place, client: reader(place) })
   if (!planned) return EXIT.error
   const rows = unmanagedRows(planned.plan)
   if (json) writeJson(io, { organizationId: place.organizationId, unmanaged: rows })

@@ -31,9 +31,10 @@ import { readText } from './show.ts'
 export async function add(input: CommandInput): Promise<ExitCode> {
   const given = readSettings(input)
   const source = readSource(input)
-  const place = await findPlace(input)
+  const folder = input.args[0] ?? '.'
+  const place = await findPlace(input, source ? undefined : folder)
   if (source) return addFrom(input, { source, given, place })
-  const request = planRequest(input, { folder: input.args[0] ?? '.', place })
+  const request = planRequest(input, { folder, place })
   const planned = await showingPlan(input, (tell) => planFolder(request, tell))
   if (!planned) return EXIT.error
   const written = planned.watch ?? WATCH_DEFAULTS

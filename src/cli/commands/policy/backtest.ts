@@ -20,7 +20,7 @@ export async function backtest(input: CommandInput): Promise<ExitCode> {
   const { io, json, args, options } = input
   const isExpected = readExpected(options['expect'])
   const folder = args[0] ?? '.'
-  const place = await findPlace(input)
+  const place = await findPlace(input, folder)
   const planned = await planAndShow(input, { folder, place })
   if (!planned) return EXIT.error
   const { plan, desired, actual } = planned
