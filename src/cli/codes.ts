@@ -194,6 +194,10 @@ export const cliCodes = {
     summary: 'a background process works in the data folder',
     solve: 'stop it with `quorate down`',
   },
+  'cli/background-down': {
+    summary: 'the background process of the data folder does not run',
+    solve: '`quorate up` starts it, and what is open goes on then',
+  },
   'cli/background-other': {
     summary: 'the background process works for another organization or key',
     solve: 'stop it with `quorate down`, then run the command again',

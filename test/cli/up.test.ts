@@ -93,9 +93,15 @@ describe('up', () => {
     const down = await quorate(['down', '--json'], { env })
     expect(JSON.parse(down.stdout).stopped).toBe(true)
     expect(JSON.parse((await quorate(['down', '--json'], { env })).stdout).stopped).toBe(false)
+    // Nor does a look start it.
+    const look = await quorate(['status'], { env })
+    expect(look.stderr).toContain(`error cli/background-down: nothing runs for ${env.QUORATE_DATA_DIR}`)
+    expect(look.exit).toBe(1)
+    expect(JSON.parse((await quorate(['down', '--json'], { env })).stdout).stopped).toBe(false)
     const again = await quorate(['plan', acme, '--detailed-exitcode'], { env })
     expect(again.stdout).toContain('No changes.')
     expect(again.exit).toBe(0)
+    expect((await quorate(['status'], { env })).exit).toBe(0)
   })
 
   test('a snapshot of it is served elsewhere, and base URL, organization and key are enough to import it', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ApplyProgress, createPlanStore, readStorePlace } from '../../../activities/index.ts'
-import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import {
   APPLY,
   type ApplyHandle,
@@ -33,7 +33,9 @@ import type { Plan } from '../../plan/index.ts'
 import type { GivenUpWebhooks } from '../../service/index.ts'
 import { type AuthProxyState, originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { findPlace } from '../background/connect.ts'
-import { withApplies } from '../background/temporal.ts'
+import { askBackground } from '../background/control.ts'
+import { namedTemporal, withApplies } from '../background/temporal.ts'
+import { cliCodes } from '../codes.ts'
 import type { CommandInput } from '../command.ts'
 import { parseDuration } from '../durations.ts'
 import { writeJson, writeJsonLine } from '../io.ts'
@@ -75,11 +77,23 @@ export async function status(input: CommandInput): Promise<ExitCode> {
   }
 }
 
+/** A look starts nothing, and what is down is no state of the apply. Throws `cli/background-down`. */
+async function assertUp({ settings, environment }: CommandInput): Promise<void> {
+  const { baseUrl, dataDir } = settings
+  const isElsewhere = baseUrl !== undefined && namedTemporal(environment) !== undefined
+  if (isElsewhere || (await askBackground(dataDir, 'status')) !== undefined) return
+  throw new QuorateError('cli/background-down', `nothing runs for ${dataDir} that could say how the apply stands`, {
+    next: cliCodes['cli/background-down'].solve,
+  })
+}
+
 /** Says how it stands, with those inside that have not ended; follows it, or stops them at their next safe points. */
 async function look(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
+  const isOnlyLook = options['follow'] !== true && options['cancel'] !== true
+  if (isOnlyLook) await assertUp(input)
   const place = await findPlace(input)
-  const service = options['follow'] || options['cancel'] ? {} : await readServiceState(input)
+  const service = isOnlyLook ? await readServiceState(input) : {}
   return withApplies(input, place, async (applies) => {
     const { organizationId } = applies
     const store = readStorePlace(join(applies.dataDir, 'plans'))
