@@ -23,7 +23,10 @@ afterAll(async () => {
 describe('up', () => {
   test('plans, applies, approves as the second approver, and ends with an empty plan', () => {
     expect(first.exit).toBe(0)
-    expect(first.stderr).toContain('What bob sees, and approves:')
+    // As `approve` shows it: the things before and after, and what power that gives.
+    expect(first.stderr).toMatch(
+      /What bob sees, and approves:\n[\s\S]* it changes\n +\+ policy\.engineers-add-policies\n[\s\S]* Power\n/,
+    )
     expect(first.stderr).toMatch(/waiting +create feature SOLANA_RENT_PREFUND_ENABLED/)
     expect(first.stderr).toContain('What to try next:')
     // What it says to type finds the same folder.

@@ -29,10 +29,11 @@ import { writeJson } from '../io.ts'
 import { planAndShow, saveKeylessLock } from '../planning.ts'
 import { line } from '../screen.ts'
 import { writeValues } from '../values.ts'
-import { renderActivity, viewActivity } from '../views/activity.ts'
+import { renderActivity } from '../views/activity.ts'
 import { renderInForce } from '../views/operator.ts'
 import { showPlan } from '../views/plan.ts'
 import { createProgressView, renderResult } from '../views/progress.ts'
+import { findKnown, viewForVoter } from './review.ts'
 
 /**
  * Brings everything up. With a folder: plans it, applies it, approves as a demo approver where the embedded
@@ -139,13 +140,15 @@ async function applyFolder(
  * meanwhile needs only to be looked at again; one that no demo approver can move any further waits for somebody else.
  */
 async function approveAsDemo(
-  { io }: CommandInput,
+  input: CommandInput,
   {
     place,
     approvers,
     progress,
   }: { readonly place: Place; readonly approvers: readonly DemoKey[]; readonly progress: ApplyProgress },
 ): Promise<'decided' | 'nobody left'> {
+  const { io } = input
+  const known = await findKnown(input, place)
   let outcome: 'decided' | 'nobody left' = 'decided'
   for (const { activityId } of progress.batches.filter(({ state }) => state === 'waiting')) {
     const { activity } = await reader(place).query('get_activity', { activityId: activityId! })
@@ -159,7 +162,8 @@ async function approveAsDemo(
     }
     const client = submitter({ ...place, key: approver })
     io.say(line`\nWhat ${approver.name} sees, and approves:\n`)
-    io.say(renderActivity(viewActivity(activity, place.now(), await readActual(client)), io.style, place.now()))
+    const seen = await viewForVoter(activity, { client, place, known, actual: await readActual(client) })
+    io.say(renderActivity(seen, io.style, place.now()))
     await castVote(client, activity.fingerprint, { vote: 'approve', now: place.now() })
   }
   return outcome
