@@ -700,6 +700,7 @@ const VIEWS: readonly View[] = [
             unsaid: ['more'],
           },
           unknown: ['p'],
+          because: ['why'],
         },
       ],
     } as const,
