@@ -111,6 +111,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/cli/files.ts': 'searches',
   'src/cli/io.ts': 'searches (withheld.ts)',
   'src/cli/main.ts': 'says that this Node.js is too old',
+  'src/cli/unwritten.ts': 'what the system says of stdout',
   'src/cli/start.ts': 'the help and completion of the build, as they lie beside the program',
   'src/cli/reference/write-ready-texts.ts': 'a step of the build: help and completion',
   'src/definitions/lock.ts': 'is given the search by the writer of a lock',
@@ -155,6 +156,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'activities/store-move.ts': 'store.key: its purpose is a key',
   'activities/store-place.ts': 'where the plan store is, which may hold a password, for the owner of the folder alone',
   'src/build/build.ts': 'the program itself, from its source',
+  'src/build/prepare.ts': 'a digest of the sources',
   'activities/record-names.ts': 'the plan store: names of its records, which are digests',
 }
 
