@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { canonicalJson, encodeHex } from '../src/encoding/index.ts'
 import { ApplyError } from './error.ts'
+import { inTurns } from './in-turns.ts'
 import type { Records } from './records.ts'
 import type { RowStand, RowState, SendBatch, SendBatchCounts, SendBatchRow } from './send-batch-model.ts'
 import { type SendLedger, sendIdOf } from './send-ledger.ts'
@@ -47,7 +48,7 @@ export function createSendBatchLedger(folder: string, records: Records, sends: S
 
   const survey: SendBatchLedger['survey'] = async ({ batchId, rows }) => {
     const ends = (await stoppedAt(batchId)) === undefined ? 'not begun' : 'stopped'
-    return inTurns(rows, (row) => stand(row, ends))
+    return inTurns(rows, AT_ONCE, (row) => stand(row, ends))
   }
 
   return {
@@ -64,22 +65,11 @@ export function createSendBatchLedger(folder: string, records: Records, sends: S
       // ledger.
       await claim(stopAt(batch.batchId), at.toISOString())
       const stands = await survey(batch)
-      await inTurns(stands.filter(isUnsubmitted), ({ sendId }) => sends.stop(sendId))
+      await inTurns(stands.filter(isUnsubmitted), AT_ONCE, ({ sendId }) => sends.stop(sendId))
     },
     stoppedAt,
     resume: (batchId) => remove(stopAt(batchId)),
   }
-}
-
-async function inTurns<Given, Made>(
-  all: readonly Given[],
-  work: (one: Given) => Promise<Made>,
-): Promise<readonly Made[]> {
-  const made: Made[] = []
-  for (let from = 0; from < all.length; from += AT_ONCE) {
-    made.push(...(await Promise.all(all.slice(from, from + AT_ONCE).map(work))))
-  }
-  return made
 }
 
 /** The name of a batch: the same rows are the same batch, whenever and from wherever they are begun. */

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readPrivate, writePrivate } from '../src/local/index.ts'
 import { ApplyError } from './error.ts'
+import { inTurns } from './in-turns.ts'
 import { keyFileOf, mark, type OpenedRecord, open } from './record-marks.ts'
 import { createRecordNames } from './record-names.ts'
 import type { SendOrder } from './send-model.ts'
@@ -179,7 +180,7 @@ function isThere({ name, text, record }: Wanted, found: string, { key, isMine }:
 async function differing(folder: string, objects: ObjectStore, keys: Keys): Promise<readonly Wanted[]> {
   const there = new Set(await objects.listAll())
   const both = [...wantedOf(folder, keys)].filter(({ name }) => there.has(name))
-  const found = await inTurns(both, async (one) => {
+  const found = await inTurns(both, AT_ONCE, async (one) => {
     const object = await objects.read(one.name)
     return object === undefined || isThere(one, object.text, keys) ? [] : [one]
   })
@@ -188,9 +189,9 @@ async function differing(folder: string, objects: ObjectStore, keys: Keys): Prom
 
 async function copy(folder: string, objects: ObjectStore, keys: Keys): Promise<MovedStore> {
   const wanted = [...wantedOf(folder, keys)].sort((a, b) => (a.name < b.name ? -1 : 1))
-  const put = await inTurns(wanted, ({ name, text }) => objects.putIfAbsent(name, text))
+  const put = await inTurns(wanted, AT_ONCE, ({ name, text }) => objects.putIfAbsent(name, text))
   const digest = createHash('sha256')
-  const read = await inTurns(wanted, async (one) => (await objects.read(one.name))?.text)
+  const read = await inTurns(wanted, AT_ONCE, async (one) => (await objects.read(one.name))?.text)
   for (const [index, one] of wanted.entries()) {
     const text = read[index]
     if (text === undefined || !isThere(one, text, keys)) throw conflict(undefined, [one])
@@ -223,14 +224,4 @@ function conflict(place: StorePlace | undefined, wanted: readonly Wanted[]): App
 function referenceOf(name: string, record: OpenedRecord | undefined): string | undefined {
   if (!name.startsWith('sends/') || !record) return undefined
   return `reference \`${(JSON.parse(record.text) as SendOrder).reference}\``
-}
-
-async function inTurns<Given, Made>(
-  all: readonly Given[],
-  work: (one: Given) => Promise<Made>,
-): Promise<readonly Made[]> {
-  const made: Made[] = []
-  for (let from = 0; from < all.length; from += AT_ONCE)
-    made.push(...(await Promise.all(all.slice(from, from + AT_ONCE).map(work))))
-  return made
 }

@@ -2,6 +2,7 @@
  * Plans what is inside sub-organizations: each with a plan of its own, made with a key of one of its users. Where no such key
  * is at hand, what is inside is read with the parent's key and compared, and the plan says who could apply it.
  */
+import { inTurns } from '../../activities/index.ts'
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type Diagnostic, diagnostic, QuorateError } from '../diagnostics/index.ts'
@@ -92,11 +93,7 @@ export async function planInside(input: InsideInput): Promise<PlannedInside> {
   const subOrganizations = actual.resources.filter(({ kind }) => kind === 'subOrganization')
   const known = Object.values(input.oldLock[actual.organizationId] ?? {}).flatMap(({ id }) => id ?? [])
   const parent = { ...input, byId: new Map(subOrganizations.map((one) => [one.id!, one])), known: new Set(known) }
-  const found: PlannedOne[] = []
-  const all = desired.subOrganizations ?? []
-  for (let at = 0; at < all.length; at += AT_ONCE) {
-    found.push(...(await Promise.all(all.slice(at, at + AT_ONCE).map((sub) => planOne(parent, sub)))))
-  }
+  const found = await inTurns(desired.subOrganizations ?? [], AT_ONCE, (sub) => planOne(parent, sub))
   const rows: Record<string, Lock[string] | undefined> = { ...lock }
   for (const one of found) if (one.lock) rows[one.lock.id] = one.lock.rows
   // Until it is gone, what is to be deleted is known to be ours by the parent's row alone.

@@ -4,7 +4,13 @@
  * definitive. Without such a node a send is included as reported by the API, and never final. Where a node has the transaction in no
  * block, the API is asked again: it may have found meanwhile that the block was taken back.
  */
-import { type PlanStore, readTransactionState, type SendOrder, type SendProgress } from '../../activities/index.ts'
+import {
+  inTurns,
+  type PlanStore,
+  readTransactionState,
+  type SendOrder,
+  type SendProgress,
+} from '../../activities/index.ts'
 import { confirmationsOf, isSameAddress, namespaceOf } from '../chain/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { askNode } from './ask-node.ts'
@@ -75,18 +81,11 @@ export async function withFinality<One extends Included>(
     }
     return said
   }
-  const found: (One & { readonly finality?: Finality })[] = []
-  for (let begin = 0; begin < all.length; begin += AT_ONCE) {
-    const part = all.slice(begin, begin + AT_ONCE)
-    const finalities = await Promise.all(part.map(finalityOf))
-    const stands = part.map(async (one, index) => {
-      const finality = finalities[index]
-      const back = api && finality?.node === 'in no block' ? await readTakenBack(one, api) : undefined
-      return back ? { ...one, progress: back } : finality === undefined ? one : { ...one, finality }
-    })
-    found.push(...(await Promise.all(stands)))
-  }
-  return found
+  return inTurns(all, AT_ONCE, async (one): Promise<One & { readonly finality?: Finality }> => {
+    const finality = await finalityOf(one)
+    const back = api && finality?.node === 'in no block' ? await readTakenBack(one, api) : undefined
+    return back ? { ...one, progress: back } : finality === undefined ? one : { ...one, finality }
+  })
 }
 
 /** How a send stands that was told as included, where the API says by now that it is not; undefined where it says so still, or nothing. */

@@ -1,5 +1,5 @@
 /** What the chain knows of sends besides their blocks: the nonce of each, and what their senders have. The user's own nodes tell it, and otherwise the API. */
-import type { SendOrder, SendProgress } from '../../activities/index.ts'
+import { inTurns, type SendOrder, type SendProgress } from '../../activities/index.ts'
 import { namespaceOf } from '../chain/index.ts'
 import { printAmount } from './amount.ts'
 import type { HeldByApi } from './api-balances.ts'
@@ -49,13 +49,10 @@ export async function withNonces<One extends Begun>(
       () => undefined,
     )
   }
-  const found: (One & { readonly nonce?: string })[] = []
-  for (let begin = 0; begin < all.length; begin += AT_ONCE) {
-    const part = all.slice(begin, begin + AT_ONCE)
-    const nonces = await Promise.all(part.map((one, index) => read(one, begin + index)))
-    found.push(...part.map((one, index) => (nonces[index] === undefined ? one : { ...one, nonce: nonces[index] })))
-  }
-  return found
+  return inTurns(all, AT_ONCE, async (one, index) => {
+    const nonce = await read(one, index)
+    return nonce === undefined ? one : { ...one, nonce }
+  })
 }
 
 /** What those who pay for sends have in the currency of their chain; of whom nobody tells it, nothing. */
