@@ -1,3 +1,5 @@
+import { namespaceOf } from '../chain/index.ts'
+
 /** How long a node may take to answer: whoever asks goes on without it. */
 const TIMEOUT_MS = 5_000
 
@@ -25,3 +27,18 @@ export async function askNode<Result>(url: string, method: string, params: reado
   if (result === undefined) throw new TypeError('neither a result nor an error')
   return result
 }
+
+/**
+ * Whether a node is one of a chain, by its CAIP-2 id: the chain id, or on Solana the first 32 characters of the genesis hash. Throws as
+ * `askNode`, and for an answer that is neither.
+ */
+export async function isNodeOf(url: string, caip2: string): Promise<boolean> {
+  if (namespaceOf(caip2) === 'solana') {
+    const genesis = await askNode<string>(url, 'getGenesisHash', [])
+    return genesis.startsWith(caip2.slice('solana:'.length))
+  }
+  return caip2 === `eip155:${BigInt(await askNode<string>(url, 'eth_chainId', []))}`
+}
+
+/** How a node is called: addresses of nodes carry keys, and the host alone is said. */
+export const nodeName = (url: string) => `the node at ${new URL(url).host}`

@@ -13,7 +13,7 @@ import {
 } from '../../activities/index.ts'
 import { confirmationsOf, isSameAddress, namespaceOf } from '../chain/index.ts'
 import type { QueryClient } from '../client/index.ts'
-import { askNode } from './ask-node.ts'
+import { askNode, isNodeOf } from './ask-node.ts'
 import { chainOf, senderOf } from './order.ts'
 
 /** The user's own nodes, and what makes a block final. */
@@ -143,11 +143,8 @@ interface Receipt {
 }
 
 async function openEthereum(url: string, caip2: string, confirmations = confirmationsOf(caip2)): Promise<Look> {
-  const [chainId, latest] = await Promise.all([
-    askNode<string>(url, 'eth_chainId', []),
-    askNode<string>(url, 'eth_blockNumber', []),
-  ])
-  if (caip2 !== `eip155:${BigInt(chainId)}`) return async () => unsaid('another chain')
+  const [isOfChain, latest] = await Promise.all([isNodeOf(url, caip2), askNode<string>(url, 'eth_blockNumber', [])])
+  if (!isOfChain) return async () => unsaid('another chain')
   const blocks = new Map<string, Promise<{ readonly hash: string } | null>>()
   const blockAt = (number: string) => {
     if (!blocks.has(number)) blocks.set(number, askNode(url, 'eth_getBlockByNumber', [number, false]))
@@ -178,8 +175,7 @@ interface SignatureStatus {
 }
 
 async function openSolana(url: string, caip2: string): Promise<Look> {
-  const genesis = await askNode<string>(url, 'getGenesisHash', [])
-  if (!genesis.startsWith(caip2.slice('solana:'.length))) return async () => unsaid('another chain')
+  if (!(await isNodeOf(url, caip2))) return async () => unsaid('another chain')
   return async ({ hash }) => {
     const asked = [[hash], { searchTransactionHistory: true }]
     const { value } = await askNode<{ readonly value: readonly (SignatureStatus | null)[] }>(

@@ -4,7 +4,7 @@
  */
 import { decodeRevert, type SendIntent } from '../chain/index.ts'
 import type { JsonObject } from '../protocol/index.ts'
-import { askNode, NodeRefused } from './ask-node.ts'
+import { askNode, isNodeOf, NodeRefused } from './ask-node.ts'
 import { type Holding, MOST_READ, nothingKnown, type Ran, type ToBeSent } from './run-on-node.ts'
 
 /** Where nobody has code: a function is put there for the run alone, which gives back the balance of the address that it is given. */
@@ -35,11 +35,8 @@ export async function runOnEthereum(
   chain: string,
   { holdings, sends }: { readonly holdings: readonly Holding[]; readonly sends: readonly ToBeSent[] },
 ): Promise<Ran> {
-  const [chainId, block] = await Promise.all([
-    askNode<string>(url, 'eth_chainId', []),
-    askNode<string>(url, 'eth_blockNumber', []),
-  ])
-  if (chain !== `eip155:${BigInt(chainId)}`) return nothingKnown('it is a node of another chain')
+  const [isOfChain, block] = await Promise.all([isNodeOf(url, chain), askNode<string>(url, 'eth_blockNumber', [])])
+  if (!isOfChain) return nothingKnown('it is a node of another chain')
   const number = String(BigInt(block))
   const reads = holdings.map(readOf)
   const parts = [reads, ...inParts(sends.map(callOf)), reads]

@@ -5,7 +5,7 @@
 import { readSolanaPayment, type SendIntent, solanaSendBytes, TOKEN_PROGRAMS, tokenAccountOf } from '../chain/index.ts'
 import { decodeBase64, encodeBase58, encodeBase64 } from '../encoding/index.ts'
 import type { JsonObject } from '../protocol/index.ts'
-import { askNode, NodeRefused } from './ask-node.ts'
+import { askNode, isNodeOf, NodeRefused } from './ask-node.ts'
 import { type Holding, MOST_READ, nothingKnown, type Ran, type ToBeSent } from './run-on-node.ts'
 
 interface Account {
@@ -31,8 +31,7 @@ export async function runOnSolana(
   chain: string,
   { holdings, sends }: { readonly holdings: readonly Holding[]; readonly sends: readonly ToBeSent[] },
 ): Promise<Ran> {
-  const genesis = await askNode<string>(url, 'getGenesisHash', [])
-  if (!genesis.startsWith(chain.slice('solana:'.length))) return nothingKnown('it is a node of another chain')
+  if (!(await isNodeOf(url, chain))) return nothingKnown('it is a node of another chain')
   const places = holdings.map((holding) => placeOf(holding, sends))
   const before = await Promise.all(
     places.slice(0, MOST_READ).map(async (at, index) => {

@@ -3,7 +3,7 @@ import { inTurns, type SendOrder, type SendProgress } from '../../activities/ind
 import { namespaceOf } from '../chain/index.ts'
 import { printAmount } from './amount.ts'
 import type { HeldByApi } from './api-balances.ts'
-import { askNode } from './ask-node.ts'
+import { askNode, isNodeOf, nodeName } from './ask-node.ts'
 import type { NodeSettings } from './finality.ts'
 import { chainOf, senderOf } from './order.ts'
 import { readSignedTransaction } from './signed-transaction.ts'
@@ -69,7 +69,7 @@ export async function readSenders(
     }
     const url = nodes[chain]?.[0]
     const held = url === undefined ? undefined : await readBalance(url, chain, address).catch(() => undefined)
-    if (held !== undefined) return say(held, `the node at ${new URL(url!).host}`)
+    if (held !== undefined) return say(held, nodeName(url!))
     const byApi = await heldByApi?.(address, chain)
     return byApi === undefined ? [] : say(byApi, 'the API')
   })
@@ -78,16 +78,13 @@ export async function readSenders(
 
 /** Throws where it gives no answer that can be read, and where it is a node of another chain. */
 async function readBalance(url: string, chain: string, address: string): Promise<bigint | undefined> {
+  if (!(await isNodeOf(url, chain))) return undefined
   if (namespaceOf(chain) === 'solana') {
-    const genesis = await askNode<string>(url, 'getGenesisHash', [])
-    if (!genesis.startsWith(chain.slice('solana:'.length))) return undefined
     const { value } = await askNode<{ readonly value: number }>(url, 'getBalance', [
       address,
       { commitment: 'confirmed' },
     ])
     return BigInt(value)
   }
-  const chainId = await askNode<string>(url, 'eth_chainId', [])
-  if (chain !== `eip155:${BigInt(chainId)}`) return undefined
   return BigInt(await askNode<string>(url, 'eth_getBalance', [address, 'latest']))
 }

@@ -5,6 +5,7 @@
 import { encodeEthereum, encodeSignedEthereum, ethereumHash } from '../chain/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { decodeHex } from '../encoding/index.ts'
+import { nodeName } from './ask-node.ts'
 
 /** The signed fields of a transaction. */
 export interface SignedTransaction {
@@ -85,8 +86,7 @@ async function ask(url: string, hash: string): Promise<NodeTransaction | null> {
     if (result === undefined) throw new TypeError('no result')
     return result
   } catch (cause) {
-    // Addresses of nodes carry keys; the host alone is shown.
-    throw noTransaction(`the node at ${new URL(url).host} cannot be asked about transaction ${hash}`, cause)
+    throw noTransaction(`${nodeName(url)} cannot be asked about transaction ${hash}`, cause)
   }
 }
 

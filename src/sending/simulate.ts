@@ -10,6 +10,7 @@ import { printDecimal } from '../encoding/index.ts'
 import type { JsonObject } from '../protocol/index.ts'
 import { printAmount } from './amount.ts'
 import type { HeldByApi } from './api-balances.ts'
+import { nodeName } from './ask-node.ts'
 import type { NamedAddress, SendDescription } from './description.ts'
 import { chainOf, senderOf } from './order.ts'
 import { runOnEthereum } from './run-on-ethereum.ts'
@@ -141,12 +142,10 @@ const noNode = (chain: string) => ({
   ran: nothingKnown(`QUORATE_CHAINS names no node of ${chainName(chain)}`),
 })
 
-/** Addresses of nodes carry keys: the host alone is said. */
 async function runOn(url: string, chain: string, asked: Parameters<typeof runOnEthereum>[2]) {
-  const by = `the node at ${new URL(url).host}`
   const run = namespaceOf(chain) === 'solana' ? runOnSolana : runOnEthereum
   const ran = await run(url, chain, asked).catch(() => nothingKnown('it gives no answer that can be read'))
-  return { by, ran }
+  return { by: nodeName(url), ran }
 }
 
 /** Further nodes: they are asked where somebody says that there is too little. */
