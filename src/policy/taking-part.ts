@@ -1,5 +1,5 @@
 /**
- * Which policies can take part in the decision of a request, whoever votes. Of hundreds of policies most are of other activities
+ * Which policies can take part in the decision of a request, with any votes. Of hundreds of policies most are of other activities
  * and wallets: a condition that does not hold is evaluated once instead of with every set of votes.
  *
  * Premise: a condition reads neither approvers nor credentials (`environment.ts`), so it comes to the same with every vote; and a policy
