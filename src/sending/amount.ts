@@ -34,6 +34,20 @@ const CURRENCIES: Readonly<Record<Namespace, Denomination>> = {
   },
 }
 
+/** An amount in words, and in the smallest unit. Plain JSON. */
+export interface SaidAmount {
+  readonly text: string
+  readonly atomic: string
+}
+
+/** Says an amount of a token in the unit of its definition. */
+export function printToken(
+  atomic: bigint,
+  { decimals, symbol }: { readonly decimals: number; readonly symbol: string },
+): string {
+  return `${printDecimal(atomic, decimals)} ${symbol}`
+}
+
 /** Says an amount of the currency of a chain in its unit, as it is read. */
 export function printAmount(atomic: bigint, namespace: Namespace): string {
   const [unit, decimals] = Object.entries(CURRENCIES[namespace].units)[0]!

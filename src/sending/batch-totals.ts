@@ -1,6 +1,5 @@
 import { namespaceOf } from '../chain/index.ts'
-import { printDecimal } from '../encoding/index.ts'
-import { printAmount } from './amount.ts'
+import { printAmount, printToken, type SaidAmount } from './amount.ts'
 import type { HeldByApi } from './api-balances.ts'
 import type { OrderedRow } from './batch-orders.ts'
 import { chainOf, type Directory, senderOf } from './order.ts'
@@ -12,9 +11,9 @@ export interface BatchTotal {
   readonly chain: string
   readonly rows: number
   /** In its unit, and in its smallest. */
-  readonly amount: { readonly text: string; readonly atomic: string }
+  readonly amount: SaidAmount
   /** The sender's balance now; absent where the API does not tell it. Fees come on top. */
-  readonly funds?: { readonly text: string; readonly atomic: string }
+  readonly funds?: SaidAmount
 }
 
 /** Sums up what is paid, by sender, chain and token. */
@@ -26,9 +25,7 @@ export function sumUp(rows: readonly OrderedRow[], { assets }: Pick<Directory, '
     const { order, description } = group[0]!
     const token = description.token?.name === undefined ? undefined : assets[description.token.name]
     const print = (atomic: bigint) => ({
-      text: token
-        ? `${printDecimal(atomic, token.decimals)} ${token.symbol}`
-        : printAmount(atomic, namespaceOf(chainOf(order))!),
+      text: token ? printToken(atomic, token) : printAmount(atomic, namespaceOf(chainOf(order))!),
       atomic: atomic.toString(),
     })
     const amount = print(group.reduce((sum, one) => sum + BigInt(one.description.amount.atomic), 0n))
@@ -43,7 +40,7 @@ interface TotalOf {
   readonly total: BatchTotal
   /** Address of its contract or mint. @default the currency of the chain */
   readonly token: string | undefined
-  readonly print: (atomic: bigint) => { readonly text: string; readonly atomic: string }
+  readonly print: (atomic: bigint) => SaidAmount
 }
 
 /** Adds what each sender has, as far as the API tells: it is a service, and no condition. */

@@ -10,9 +10,8 @@ import {
   solanaSendBytes,
   tokenAccountOf,
 } from '../chain/index.ts'
-import { printDecimal } from '../encoding/index.ts'
 import type { JsonObject } from '../protocol/index.ts'
-import { printAmount } from './amount.ts'
+import { printAmount, printToken } from './amount.ts'
 import { nameAddress, type SendDescription } from './description.ts'
 import { chainOf, type Directory } from './order.ts'
 
@@ -54,7 +53,11 @@ function describeAmount(
   const [name, asset] =
     Object.entries(directory.assets).find(([, { chain, address }]) => chain === caip2 && address === mint) ?? []
   return {
-    amount: { text: `${printDecimal(amount, decimals)} ${asset?.symbol ?? mint}`, atomic, atomicUnit: 'atomic units' },
+    amount: {
+      text: printToken(amount, { decimals, symbol: asset?.symbol ?? mint }),
+      atomic,
+      atomicUnit: 'atomic units',
+    },
     token: { ...(name === undefined ? {} : { name }), address: mint },
   }
 }

@@ -4,10 +4,9 @@
  */
 import type { SendOrder } from '../../activities/index.ts'
 import { ChainError, readSendFacts, type SendIntent, transferInterface } from '../chain/index.ts'
-import { printDecimal } from '../encoding/index.ts'
 import type { Json, JsonObject } from '../protocol/index.ts'
 import type { World } from '../scenarios/index.ts'
-import { printAmount } from './amount.ts'
+import { printAmount, printToken } from './amount.ts'
 import { describeSolanaPayment } from './describe-solana.ts'
 import { type ContractCall, nameAddress, type SendDescription } from './description.ts'
 import type { Directory } from './order.ts'
@@ -29,13 +28,14 @@ export function describeSend(
     ([, { chain, address }]) => chain === caip2 && address.toLowerCase() === to.toLowerCase(),
   )
   if (token !== undefined && value === '0') {
-    const [name, { address, decimals, symbol }] = token
+    const [name, asset] = token
+    const { address } = asset
     // What the standard says counts here, whatever the organization says of the contract.
     const { name: called, args } = readCall(type, intent, [transferInterface(address)])
     if (called === 'transfer') {
       const atomic = args['value'] as bigint
       const amount = {
-        text: `${printDecimal(atomic, decimals)} ${symbol}`,
+        text: printToken(atomic, asset),
         atomic: String(atomic),
         atomicUnit: 'atomic units',
       }

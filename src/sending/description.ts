@@ -2,6 +2,7 @@ import type { FeeCeiling } from '../../activities/index.ts'
 import { isSameAddress, namespaceOfAddress } from '../chain/index.ts'
 import { OWN_WALLET } from '../definitions/index.ts'
 import type { JsonObject } from '../protocol/index.ts'
+import type { SaidAmount } from './amount.ts'
 import type { Directory } from './order.ts'
 
 /** A send as it will be carried out; plain JSON. */
@@ -9,7 +10,7 @@ export interface SendDescription {
   /** The final receiver. */
   readonly receiver: NamedAddress
   /** In the unit of what is paid, and in its smallest. */
-  readonly amount: { readonly text: string; readonly atomic: string; readonly atomicUnit: string }
+  readonly amount: SaidAmount & { readonly atomicUnit: string }
   /** The contract of the token that is paid. */
   readonly token?: NamedAddress
   /** The call of a contract that is no payment of a known token. */

@@ -3,7 +3,7 @@
  * out. Prints nothing; the CLI asks and shows.
  */
 export { alikeWords, assertNotAlike, findAlikeReferences } from './alike-references.ts'
-export { printAmount } from './amount.ts'
+export { printAmount, printToken } from './amount.ts'
 export { createHeldByApi } from './api-balances.ts'
 export { type AskedRow, findAskedRows, lookAlikesIn } from './batch-approval.ts'
 export { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'

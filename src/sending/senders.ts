@@ -1,7 +1,7 @@
 /** What the chain knows of sends besides their blocks: the nonce of each, and what their senders have. The user's own nodes tell it, and otherwise the API. */
 import { inTurns, type SendOrder, type SendProgress } from '../../activities/index.ts'
 import { namespaceOf } from '../chain/index.ts'
-import { printAmount } from './amount.ts'
+import { printAmount, type SaidAmount } from './amount.ts'
 import type { HeldByApi } from './api-balances.ts'
 import { askNode, isNodeOf, nodeName } from './ask-node.ts'
 import type { NodeSettings } from './finality.ts'
@@ -18,7 +18,7 @@ export interface SenderBalance {
   readonly from: string
   readonly address: string
   readonly chain: string
-  readonly balance: { readonly text: string; readonly atomic: string }
+  readonly balance: SaidAmount
   /** The host of a node, or the API. */
   readonly by: string
 }

@@ -6,9 +6,8 @@
 import { chainName, isSameAddress, namespaceOf, type SendIntent } from '../chain/index.ts'
 import type { Assets } from '../definitions/index.ts'
 import { EXIT, QuorateError } from '../diagnostics/index.ts'
-import { printDecimal } from '../encoding/index.ts'
 import type { JsonObject } from '../protocol/index.ts'
-import { printAmount } from './amount.ts'
+import { printAmount, printToken, type SaidAmount } from './amount.ts'
 import type { HeldByApi } from './api-balances.ts'
 import { nodeName } from './ask-node.ts'
 import type { NamedAddress, SendDescription } from './description.ts'
@@ -16,12 +15,6 @@ import { chainOf, senderOf } from './order.ts'
 import { runOnEthereum } from './run-on-ethereum.ts'
 import { type Holding, nothingKnown, type Ran, type ToBeSent } from './run-on-node.ts'
 import { runOnSolana } from './run-on-solana.ts'
-
-/** In its unit, and in its smallest. */
-export interface SaidAmount {
-  readonly text: string
-  readonly atomic: string
-}
 
 /** What one party has of one asset. Plain JSON. */
 export interface PartyBalance extends NamedAddress {
@@ -241,7 +234,7 @@ function printHeld(
   const asset = Object.values(assets).find((one) => one.chain === chain && token && isSameAddress(one.address, token))
   if (token === undefined) return { text: printAmount(atomic, namespace), atomic: String(atomic) }
   if (asset === undefined) return { text: `${atomic} units of the token ${token}`, atomic: String(atomic) }
-  return { text: `${printDecimal(atomic, asset.decimals)} ${asset.symbol}`, atomic: String(atomic) }
+  return { text: printToken(atomic, asset), atomic: String(atomic) }
 }
 
 /** Whether there is too little for certain: two say so, and nobody says otherwise. */

@@ -11,7 +11,6 @@ import {
   tokenAccountOf,
 } from '../../chain/index.ts'
 import { printable } from '../../diagnostics/index.ts'
-import { printDecimal } from '../../encoding/index.ts'
 import type { Json } from '../../protocol/index.ts'
 import type { World } from '../../scenarios/index.ts'
 import {
@@ -20,6 +19,7 @@ import {
   type NamedAddress,
   nameAddress,
   printAmount,
+  printToken,
   type SendDescription,
 } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
@@ -113,7 +113,7 @@ function describeToken(amount: bigint, mint: string, { assets }: Directory) {
   const [name, asset] = Object.entries(assets).find(([, { address }]) => address === mint) ?? []
   const [atomic, atomicUnit] = [String(amount), 'atomic units']
   return {
-    amount: { text: asset ? `${printDecimal(amount, asset.decimals)} ${asset.symbol}` : atomic, atomic, atomicUnit },
+    amount: { text: asset ? printToken(amount, asset) : atomic, atomic, atomicUnit },
     token: { ...(name === undefined ? {} : { name }), address: mint },
   }
 }
