@@ -1,8 +1,6 @@
 /** On Solana, where no nonce tells what is missing: a service whose records are behind the cluster pays nothing twice. */
-import { join } from 'node:path'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { SeenLanes } from '../../src/service/operator/index.ts'
 import { type FaultNode, startFaultNode } from '../faults/fault-node.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { draftOf, transferOf } from '../service/sends/solana-drafts.ts'
@@ -10,7 +8,8 @@ import { MAX_AGE, startSolanaNode, type TestSolanaNode } from '../service/sends/
 import { submit, untilTrue } from '../service/sends/solana-stage.ts'
 import { untilEnded } from '../service/sends/status.ts'
 import { makeWallet, SOLANA } from '../service/signing/keys.ts'
-import { quorateShared as quorate, testFolder } from './harness.ts'
+import { quorateShared as quorate } from './harness.ts'
+import { reconcile, restored, stateOf, untilWaits } from './restored.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -58,35 +57,13 @@ const bodyOf = ({ service, from, to }: Payment, amount: number) =>
     ...{ signWith: from.toBase58(), caip2: DEVNET },
   })
 
-const stateOf = ({ root }: TestService, sendTransactionStatusId: string) =>
-  root.query('get_send_transaction_status', { sendTransactionStatusId })
-
 async function included(service: TestService, id: string) {
   await untilTrue(() => node.waiting.size > 0)
   node.produce(4)
   return untilEnded(service.root, id)
 }
 
-async function untilWaits(service: TestService, id: string): Promise<string> {
-  await vi.waitUntil(async () => (await stateOf(service, id)).txError !== undefined, { timeout: 10_000, interval: 20 })
-  return (await stateOf(service, id)).txError!
-}
-
-/** What a service had at the moment of a snapshot, served from another folder; the first one has ended. */
-async function restored(service: TestService, afterSnapshot: () => Promise<void>): Promise<TestService> {
-  const file = join(testFolder(), 'before.snapshot')
-  expect((await quorate(['snapshot', 'save', file, '--folder', service.dataDir])).exit).toBe(0)
-  await afterSnapshot()
-  await service.close()
-  const folder = join(testFolder(), 'service')
-  expect((await quorate(['snapshot', 'restore', file, '--folder', folder])).exit).toBe(0)
-  return serve(folder)
-}
-
-async function reconcile(service: TestService, ...more: readonly string[]) {
-  const { exit, stdout } = await quorate(['sends', 'reconcile', '--json', '--folder', service.dataDir, ...more])
-  return { exit, ...(JSON.parse(stdout) as SeenLanes & { readonly isWritten: boolean }) }
-}
+const behind = (service: TestService, afterSnapshot: () => Promise<void>) => restored(service, { afterSnapshot, serve })
 
 test('sends reconcile: what was paid on Solana after a snapshot is not paid again, and is told as included once it is identified', async () => {
   const before = await serve()
@@ -96,7 +73,7 @@ test('sends reconcile: what was paid on Solana after a snapshot is not paid agai
   front.fault = ({ method }) => (method === 'getLatestBlockhash' ? 'dropped' : undefined)
   const id = await pay({ ...payment, service: before }, 2_000_000)
   const lost = bodyOf({ ...payment, service: before }, 3_000_000)
-  const after = await restored(before, async () => {
+  const after = await behind(before, async () => {
     front.fault = () => undefined
     await included(before, id)
     const { solSendTransactionResult } = (await before.root.send(lost)).result
@@ -146,7 +123,7 @@ test('sends reconcile: on Solana nothing is signed while what was signed before 
   await included(before, await pay({ ...payment, service: before }, 1_000_000))
   front.fault = ({ method }) => (method === 'getLatestBlockhash' ? 'dropped' : undefined)
   const id = await pay({ ...payment, service: before }, 2_000_000)
-  const after = await restored(before, async () => {
+  const after = await behind(before, async () => {
     front.fault = () => undefined
     await untilTrue(() => node.waiting.size > 0)
   })
@@ -169,7 +146,7 @@ test('sends reconcile: a payment that was dated anew after a snapshot is that se
   node.drops = true
   const id = await pay({ ...payment, service: before }, 1_000_000)
   await untilTrue(() => node.waiting.size > 0)
-  const after = await restored(before, async () => {
+  const after = await behind(before, async () => {
     node.produce(MAX_AGE + 5)
     node.produce()
     await untilTrue(() => node.offered.size === 2)

@@ -1,15 +1,14 @@
 /** A service whose records are behind its chain pays nothing twice, and `sends reconcile` tells what the chain has of it. */
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import type { SeenLanes } from '../../src/service/operator/index.ts'
 import { type FaultNode, startFaultNode } from '../faults/fault-node.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA, untilEnded } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
-import { quorateShared as quorate, testFolder } from './harness.ts'
+import { quorateShared as quorate } from './harness.ts'
+import { reconcile, restored, stateOf, untilWaits } from './restored.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -53,31 +52,10 @@ async function pay(service: TestService, from: string, value: number): Promise<s
   return (await complete(service.root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', intent)).sendTransactionStatusId
 }
 
-const stateOf = (service: TestService, sendTransactionStatusId: string) =>
-  service.root.query('get_send_transaction_status', { sendTransactionStatusId })
 const countOf = async (address: string) => Number(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest'))
 const settle = () => anvil.rpc('anvil_mine', `0x${CONFIRMATIONS.toString(16)}`)
 
-async function untilWaits(service: TestService, id: string): Promise<string> {
-  await vi.waitUntil(async () => (await stateOf(service, id)).txError !== undefined, { timeout: 10_000, interval: 20 })
-  return (await stateOf(service, id)).txError!
-}
-
-/** What a service had at the moment of a snapshot, served from another folder; the first one has ended. */
-async function restored(service: TestService, afterSnapshot: () => Promise<void>): Promise<TestService> {
-  const file = join(testFolder(), 'before.snapshot')
-  expect((await quorate(['snapshot', 'save', file, '--folder', service.dataDir])).exit).toBe(0)
-  await afterSnapshot()
-  await service.close()
-  const folder = join(testFolder(), 'service')
-  expect((await quorate(['snapshot', 'restore', file, '--folder', folder])).exit).toBe(0)
-  return serve(folder)
-}
-
-async function reconcile(service: TestService, ...more: readonly string[]) {
-  const { exit, stdout } = await quorate(['sends', 'reconcile', '--json', '--folder', service.dataDir, ...more])
-  return { exit, ...(JSON.parse(stdout) as SeenLanes & { readonly isWritten: boolean }) }
-}
+const behind = (service: TestService, afterSnapshot: () => Promise<void>) => restored(service, { afterSnapshot, serve })
 
 test('sends reconcile: what was paid after a snapshot is not paid again, and is told as included once it is identified', async () => {
   const before = await serve()
@@ -87,7 +65,7 @@ test('sends reconcile: what was paid after a snapshot is not paid again, and is 
   node.fault = ({ method }) => (method === 'eth_getTransactionCount' ? 'dropped' : undefined)
   const ids = [await pay(before, from, 11), await pay(before, from, 12), await pay(before, from, 13)]
   const lost = bodyOf(before, from, 14)
-  const after = await restored(before, async () => {
+  const after = await behind(before, async () => {
     node.fault = () => undefined
     for (const id of ids) await untilEnded(before.root, id)
     await before.root.send(lost)
@@ -130,7 +108,7 @@ test('sends reconcile: what was paid after a snapshot is not paid again, and is 
 test('sends reconcile: a restored store that has no send of an address holds it still, and --other says that a payment is another', async () => {
   const before = await serve()
   const from = await fundedAddress(before)
-  const after = await restored(before, async () => {
+  const after = await behind(before, async () => {
     await untilEnded(before.root, await pay(before, from, 7))
   })
   await settle()
