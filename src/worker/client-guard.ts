@@ -46,12 +46,7 @@ export function createClientGuard({ seal, workflowService, namespace }: GuardPla
     const keyId = keyIdOf(payload)
     if (keyId !== undefined && !seal.keyIds.includes(keyId)) return true
     const said = seal.openAsNamed(payload)?.data
-    return (
-      said !== undefined &&
-      Buffer.from(said ?? [])
-        .toString()
-        .includes(KEY_MISSING)
-    )
+    return said != null && Buffer.from(said).toString().includes(KEY_MISSING)
   }
   const explain = async (error: unknown, execution: Execution): Promise<unknown> => {
     const { name, message, cause } = (error ?? {}) as Partial<Error>
