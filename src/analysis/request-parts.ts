@@ -3,7 +3,7 @@
  * them with. A part is a chain of fields as far as it can be chosen by itself (`eth.tx.value`, `activity.params.user_ids`); a wallet or
  * a private key is one part, since its fields belong together.
  */
-import { type Expression, elementType, memberType, readsOf, rootType, type Type } from '../policy/index.ts'
+import { childrenOf, type Expression, elementType, memberType, readsOf, rootType, type Type } from '../policy/index.ts'
 
 /** What values of a part are compared with, over any number of clauses. */
 export interface Compared {
@@ -277,26 +277,10 @@ class ClauseReader implements ClauseReads {
     if (scope === undefined) return
     const pointer = this.#pointer(node, scope)
     if (pointer?.at === 'part') this.#reach(pointer)
-    else for (const child of childrenIn(node)) this.#reachInside(child, scope)
-  }
-}
-
-/** The nodes below one, but for what a predicate of its own looks at. */
-function childrenIn(node: Expression): readonly Expression[] {
-  switch (node.kind) {
-    case 'compare':
-      return [node.left, node.right]
-    case 'method':
-      return [node.target, ...node.args]
-    case 'list':
-      return node.items
-    case 'member':
-    case 'index':
-    case 'slice':
-    case 'quantifier':
-      return [node.target]
-    default:
-      return []
+    // What a predicate of its own looks at has been visited with its element.
+    else
+      for (const child of childrenOf(node))
+        if (node.kind !== 'quantifier' || child !== node.predicate) this.#reachInside(child, scope)
   }
 }
 

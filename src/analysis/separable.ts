@@ -1,4 +1,4 @@
-import type { Expression } from '../policy/index.ts'
+import { childrenOf, type Expression } from '../policy/index.ts'
 
 const ROOTS: ReadonlySet<string> = new Set(['approvers', 'credentials'])
 
@@ -29,14 +29,4 @@ function chainOf(tree: Expression): Expression | undefined {
 
 function readsRoots(tree: Expression): boolean {
   return (tree.kind === 'name' && ROOTS.has(tree.name)) || childrenOf(tree).some(readsRoots)
-}
-
-/** The nodes directly below a node, whatever its kind. */
-function childrenOf(tree: Expression): readonly Expression[] {
-  return Object.values(tree).flatMap(nodesIn)
-}
-
-function nodesIn(value: unknown): readonly Expression[] {
-  if (typeof value !== 'object' || value === null) return []
-  return 'kind' in value ? [value as Expression] : Object.values(value).flatMap(nodesIn)
 }

@@ -8,7 +8,7 @@
  * here may import more than tables and diagnostics.
  */
 export { activityParams, exposedOnly, paramNames } from './activity-params.ts'
-export type { Expression } from './ast.ts'
+export { childrenOf, type Expression } from './ast.ts'
 export {
   authorize,
   authorizeInSteps,

@@ -156,6 +156,7 @@ test('policy: the room exports what is listed here', () => {
       "check",
       "checkExpression",
       "checkText",
+      "childrenOf",
       "compileCounted",
       "compilePolicy",
       "completeAt",
