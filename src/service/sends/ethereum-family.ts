@@ -16,6 +16,7 @@ export const createEthereumFamily: CreateChainFamily = (tools, chain) => {
   const alone = createTurns()
   return {
     maxInFlight: MAX_IN_FLIGHT,
+    inOrder: true,
     replaces(row, flying) {
       const { nonce } = readSendRequest(row.request)
       return nonce !== undefined && flying.some((each) => each.nonce === Number(nonce))

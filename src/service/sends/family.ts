@@ -4,10 +4,9 @@ import type { Wire } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Chain } from '../chains/index.ts'
 import type { Sealing } from '../keys/index.ts'
-import { NodeRefusal, NodeUnreachable } from '../nodes/index.ts'
 import type { Outbox } from '../outbox/index.ts'
 import { type SendAttemptRow, type SendRow, updateSend, updateUnsettled } from '../resources/sends/store.ts'
-import { type Database, lockOrganization, StoreUnavailable, type Transaction } from '../store/index.ts'
+import { type Database, lockOrganization, type Transaction } from '../store/index.ts'
 
 export interface SendTools {
   readonly database: Database
@@ -38,6 +37,8 @@ export type CompletedSend = { readonly attempt: SendAttemptRow } | { readonly fa
 export interface ChainFamily {
   /** How many sends of one address may fly at once. */
   readonly maxInFlight: number
+  /** Whether a send must not be handed over before those that were accepted before it. */
+  readonly inOrder: boolean
   /** Completes and signs a send for the first time, and keeps what was signed; or says that it cannot be yet. */
   complete(row: SendRow): Promise<CompletedSend | 'later' | 'waits'>
   /** Hands a signed form over, and notes what became of it; `again` where a node may have it already. */
@@ -110,23 +111,4 @@ export async function settleSend(tools: WritingTools, row: SendRow): Promise<voi
 export async function reopenSend(tools: WritingTools, row: SendRow): Promise<void> {
   const change = { status: 'BROADCASTING', failure: null, unsettled_block: null, updated_at: tools.clock() } as const
   await writeAndTell(tools, row, change, (tx, opened) => updateUnsettled(tx, row, opened))
-}
-
-/**
- * Runs the work of one send. An error of this send is logged and does not hold up others, since one relayer pays for many
- * sends; an unreachable node or store concerns all sends, and is thrown.
- */
-export async function apart<Result>(
-  { logger }: Pick<SendTools, 'logger'>,
-  { id, caip2 }: SendRow,
-  work: () => Promise<Result>,
-): Promise<Result | undefined> {
-  try {
-    return await work()
-  } catch (error) {
-    const isOfAll = [NodeUnreachable, NodeRefusal, StoreUnavailable].some((kind) => error instanceof kind)
-    if (isOfAll) throw error
-    logger.warn('a send waits', { caip2, sendId: id, reason: String(error) })
-    return undefined
-  }
 }

@@ -7,11 +7,12 @@
 import { type Namespace, namespaceOf } from '../../chain/index.ts'
 import type { Chain } from '../chains/index.ts'
 import { startLoop } from '../loop.ts'
-import { NodeUnreachable } from '../nodes/index.ts'
+import { NodeRefusal, NodeUnreachable } from '../nodes/index.ts'
 import { listAttempts, listOpenSends, listUnsettled, type SendRow } from '../resources/sends/store.ts'
 import type { Lease } from '../store/index.ts'
 import { createEthereumFamily } from './ethereum-family.ts'
-import { apart, type ChainFamily, type CreateChainFamily, changeSend, type Handover, type SendTools } from './family.ts'
+import { type ChainFamily, type CreateChainFamily, changeSend, type Handover, type SendTools } from './family.ts'
+import { createLaneRound, type LaneRound } from './lane-round.ts'
 import { createSolanaFamily } from './solana-family.ts'
 
 export interface Sender {
@@ -58,6 +59,7 @@ export function createSender(
 /** One look at everything open on a chain. Never throws: what failed is tried at the next turn. */
 function createTurn(tools: SendTools, { caip2 }: Chain, family: ChainFamily): () => Promise<void> {
   const { database, logger } = tools
+  const round = createLaneRound(tools, family)
   return async () => {
     const open = await database.read((tx) => listOpenSends(tx, caip2))
     const included = family.lookBack === undefined ? [] : await database.read((tx) => listUnsettled(tx, caip2))
@@ -65,7 +67,7 @@ function createTurn(tools: SendTools, { caip2 }: Chain, family: ChainFamily): ()
     await Promise.all(
       [...lanes].map(async ([address, rows]) => {
         try {
-          await runLane(tools, family, { address, rows })
+          await runLane(tools, { family, round }, { address, rows })
         } catch (error) {
           const reason = error instanceof NodeUnreachable ? error.message : String(error)
           logger.warn('sends wait', { caip2, address, open: rows.length, reason })
@@ -75,23 +77,41 @@ function createTurn(tools: SendTools, { caip2 }: Chain, family: ChainFamily): ()
   }
 }
 
+/** Throws the first error of a node, once everything was done that can be without its answer. */
 async function runLane(
   tools: SendTools,
-  family: ChainFamily,
+  { family, round }: { readonly family: ChainFamily; readonly round: LaneRound },
   { address, rows }: { readonly address: string; readonly rows: readonly SendRow[] },
 ): Promise<void> {
-  const included = rows.filter(({ status }) => status === 'INCLUDED')
-  if (included.length > 0) await family.lookBack?.(address, included)
-  const flying = rows.filter(({ status }) => status === 'BROADCASTING')
-  if (flying.length > 0) await family.look(address, flying)
+  const of = (status: SendRow['status']) => rows.filter((row) => row.status === status)
+  const [included, flying, fresh] = [of('INCLUDED'), of('BROADCASTING'), of('INITIALIZED')]
   let places = family.maxInFlight - flying.length
-  for (const row of rows.filter(({ status }) => status === 'INITIALIZED')) {
-    if (places === 0 && !family.replaces?.(row, flying)) continue
-    const outcome = await apart(tools, row, () => launch(tools, family, row))
-    // What is behind it must not take its nonce, nor go without it.
-    if (outcome === 'later') return
-    if (outcome === 'broadcasting') places = Math.max(0, places - 1)
+  await evenIfUnanswered([
+    async () => included.length > 0 && family.lookBack?.(address, included),
+    async () => flying.length > 0 && family.look(address, flying),
+    () =>
+      round(fresh, async (row) => {
+        if (places === 0 && !family.replaces?.(row, flying)) return
+        const outcome = await launch(tools, family, row)
+        if (outcome === 'broadcasting') places = Math.max(0, places - 1)
+        // What is behind it must not take its nonce, nor go without it.
+        return outcome === 'later' ? 'stop' : undefined
+      }),
+  ])
+}
+
+/** Does one thing after the other, and throws the first error of a node after the last. */
+async function evenIfUnanswered(works: readonly (() => Promise<unknown>)[]): Promise<void> {
+  let first: Error | undefined
+  for (const work of works) {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof NodeUnreachable || error instanceof NodeRefusal)) throw error
+      first ??= error
+    }
   }
+  if (first !== undefined) throw first
 }
 
 /** Bytes that were signed before are handed over unchanged. */

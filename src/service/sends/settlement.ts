@@ -5,12 +5,14 @@
 import { isFinal } from '../chains/index.ts'
 import { listAttempts, type SendRow } from '../resources/sends/store.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
-import { apart, type ChainFamily, reopenSend, settleSend } from './family.ts'
+import { type ChainFamily, reopenSend, settleSend } from './family.ts'
 import { findIncludedForm, isWitnessed } from './included.ts'
+import { createLaneRound } from './lane-round.ts'
 
 /** Creates what looks back at the included sends of a chain. */
 export function createSettlement(tools: EthereumTools): Required<Pick<ChainFamily, 'lookBack'>> {
   const { chain, node, database } = tools
+  const round = createLaneRound(tools)
   const lastHeads = new Map<string, bigint>()
   /** By the send: the hash of the block in which it was found. While the chain has that block, it is in there. */
   const foundIn = new Map<string, string>()
@@ -21,11 +23,13 @@ export function createSettlement(tools: EthereumTools): Required<Pick<ChainFamil
     const head = await node.blockNumber()
     if (lastHeads.get(sender) === head) return
     // However many sends a block has, it is asked for once.
-    for (const [number, rows] of Map.groupBy(included, ({ unsettled_block }) => BigInt(unsettled_block!))) {
-      if (head < number) continue
-      const block = await node.blockHead(number)
-      for (const row of rows) await apart(tools, row, () => lookAt(row, { head, number, blockHash: block?.hash }))
-    }
+    const hashes = new Map<bigint, string | undefined>()
+    await round(included, async (row) => {
+      const number = BigInt(row.unsettled_block!)
+      if (head < number) return
+      if (!hashes.has(number)) hashes.set(number, (await node.blockHead(number))?.hash)
+      await lookAt(row, { head, number, blockHash: hashes.get(number) })
+    })
     lastHeads.set(sender, head)
   }
 

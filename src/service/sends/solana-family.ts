@@ -38,6 +38,7 @@ export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
 
   return {
     maxInFlight: MAX_IN_FLIGHT,
+    inOrder: false,
     look: (_sender, flying) => watcher.look(flying),
     complete: (row) => complete(row, 1),
     handOver,

@@ -7,6 +7,7 @@ import { listAttempts, type SendAttemptRow, type SendRow } from '../resources/se
 import { failure } from './failure.ts'
 import { type CompletedSend, changeSend } from './family.ts'
 import { settleGas } from './gas-usage.ts'
+import { createLaneRound } from './lane-round.ts'
 import { explainRun } from './solana-failure.ts'
 import { readSolanaRequest, readSolanaTerms } from './solana-request.ts'
 import type { SolanaTools } from './solana-tools.ts'
@@ -41,26 +42,31 @@ export type Complete = (row: SendRow, number: number) => Promise<CompletedSend |
 /** Creates what looks at the sends of a chain. Throws `NodeUnreachable`. */
 export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
   const { chain, node, clock } = tools
+  const round = createLaneRound(tools, { atOnce: AT_ONCE })
   /** By the signature: when a node said first that it never was, and never can be, in a block. */
   const doubts = new Map<string, { readonly slot: number; readonly at: number }>()
   const isSettled = ({ confirmationStatus }: SignatureStatus) =>
     confirmationStatus === 'finalized' || (chain.includedAfter === 1 && confirmationStatus === 'confirmed')
 
   async function look(rows: readonly SendRow[]): Promise<void> {
-    const flights: Flight[] = await tools.database.read(async (tx) => {
-      const found: Flight[] = []
-      for (const row of rows) found.push({ row, attempt: (await listAttempts(tx, row))[0]! })
-      return found
-    })
-    for (let start = 0; start < flights.length; start += MAX_SIGNATURES) {
-      const some = flights.slice(start, start + MAX_SIGNATURES)
-      const { statuses } = await node.statuses(
-        some.map(({ attempt }) => attempt.hash),
-        { history: false },
-      )
-      const finalized = once(node.finalized)
-      await inTurns(some.entries(), ([index, flight]) => follow(flight, statuses[index] ?? null, finalized))
+    for (let start = 0; start < rows.length; start += MAX_SIGNATURES) {
+      await lookAtSome(rows.slice(start, start + MAX_SIGNATURES))
     }
+  }
+
+  async function lookAtSome(rows: readonly SendRow[]): Promise<void> {
+    const attempts = await tools.database.read(async (tx) => {
+      const newest = new Map<string, SendAttemptRow>()
+      for (const row of rows) newest.set(row.id, (await listAttempts(tx, row))[0]!)
+      return newest
+    })
+    const { statuses } = await node.statuses(
+      rows.map(({ id }) => attempts.get(id)!.hash),
+      { history: false },
+    )
+    const statusOf = new Map(rows.map(({ id }, index) => [id, statuses[index] ?? null]))
+    const finalized = once(node.finalized)
+    await round(rows, (row) => follow({ row, attempt: attempts.get(row.id)! }, statusOf.get(row.id)!, finalized))
   }
 
   async function follow(flight: Flight, status: SignatureStatus | null, finalized: Finalized): Promise<void> {
@@ -184,15 +190,14 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
   return { look }
 }
 
+/** Asks once, and again after a question that had no answer. */
 function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let answer: Promise<Value> | undefined
   return () => {
-    answer ??= ask()
+    answer ??= ask().catch((error: unknown) => {
+      answer = undefined
+      throw error
+    })
     return answer
   }
-}
-
-async function inTurns<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
-  const left = [...items]
-  while (left.length > 0) await Promise.all(left.splice(0, AT_ONCE).map(work))
 }

@@ -19,10 +19,11 @@ import { callOf, feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { type FailedCall, failure, revertFailure, toFailedCall } from './failure.ts'
-import { apart, changeSend, noteWait } from './family.ts'
+import { changeSend, noteWait } from './family.ts'
 import { settleGas } from './gas-usage.ts'
 import { findIncludedForm, type Included, isWitnessed } from './included.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
+import { createLaneRound } from './lane-round.ts'
 import { findNonceUser } from './nonce-user.ts'
 import { readSendRequest } from './request.ts'
 
@@ -34,6 +35,7 @@ export interface Watcher {
 /** Creates what looks after the sends of a chain. */
 export function createWatcher(tools: EthereumTools): Watcher {
   const { chain, node } = tools
+  const round = createLaneRound(tools)
   /** By the send: the hash of what was found in its place at the last look. */
   const lastFound = new Map<string, string>()
 
@@ -42,10 +44,7 @@ export function createWatcher(tools: EthereumTools): Watcher {
     // Before the receipts: a count from after them could be that of a block they were not in yet.
     const minedCount = await node.minedCount(sender, latest)
     const newest = new Map(flying.map(({ nonce, id }) => [nonce, id]))
-    for (const row of flying) {
-      const wanted = newest.get(row.nonce) === row.id
-      await apart(tools, row, () => lookAt(row, { latest, minedCount, wanted }))
-    }
+    await round(flying, (row) => lookAt(row, { latest, minedCount, wanted: newest.get(row.nonce) === row.id }))
   }
 
   /** Of several with the same nonce the newest is wanted: those that it is to replace must not come back. */

@@ -192,3 +192,23 @@ async function statusOf(service: TestService, sendTransactionStatusId: string): 
 async function untilStatus(service: TestService, id: string, status: string): Promise<void> {
   while ((await statusOf(service, id)) !== status) await pause(20)
 }
+
+test('sends: one whose receipt is never told holds up none that has a receipt', async () => {
+  const scene = await startScene()
+  let silent: unknown
+  let unanswered = 0
+  scene.node.fault = ({ method, params }) => {
+    if (method !== 'eth_getTransactionReceipt') return undefined
+    silent ??= params[0]
+    if (params[0] !== silent) return undefined
+    unanswered++
+    return 'dropped'
+  }
+  const first = await submit(scene)
+  await pause(300)
+  const second = await submit(scene)
+  expect((await untilEnded(scene.service.root, second)).txStatus).toBe('INCLUDED')
+  expect(unanswered).toBeGreaterThan(2)
+  scene.node.fault = () => undefined
+  expect((await untilEnded(scene.service.root, first)).txStatus).toBe('INCLUDED')
+})

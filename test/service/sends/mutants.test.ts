@@ -80,8 +80,8 @@ const ETHEREUM: readonly Rule[] = [
     [
       'a node is believed beyond its head',
       'a node that lags takes nothing back',
-      'if (head < number) continue',
-      'if (head < 0n) continue',
+      'if (head < number) return',
+      'if (head < 0n) return',
     ],
     [
       'a block is taken back at the first look',

@@ -3,11 +3,13 @@ import {
   ComputeBudgetProgram,
   Keypair,
   NonceAccount,
+  type PublicKey,
   SystemProgram,
   Transaction,
 } from '@solana/web3.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Wire } from '../../../src/protocol/index.ts'
+import { type FaultNode, startFaultNode } from '../../faults/fault-node.ts'
 import { draftOf, receiver, transferOf } from './solana-drafts.ts'
 import { SOLANA_TRIALS } from './solana-judged.ts'
 import { MAX_AGE, startSolanaNode } from './solana-node.ts'
@@ -42,6 +44,70 @@ test('sends: a Solana node that loses one answer in ten and is restarted, and a 
   expect(ends.map(({ txStatus }) => txStatus)).toEqual(ids.map(() => 'INCLUDED'))
   expect([signatures.size, node.landed.size, node.balance(to.toBase58())]).toEqual([40, 40, 40_000_000n])
   expect(front.counts.lost).toBeGreaterThan(5)
+})
+
+describe('a question about one send that is never answered', () => {
+  /** A stage whose node answers through one that may not. */
+  async function startFaulty() {
+    const node = await startSolanaNode({ blocks: 'on-request' })
+    onTestFinished(() => node.close())
+    const front: FaultNode = await startFaultNode(node.url)
+    onTestFinished(() => front.close())
+    return { node, front, ...(await startOn(front.url, node)) }
+  }
+  const payTo = (stage: Parameters<typeof submit>[0], to: PublicKey) =>
+    submit(stage, draftOf([transferOf(stage.from, to, 1_000_000)], { payer: stage.from }))
+
+  test('sends: more of them than are asked about in a row hold up no other before they are signed', async () => {
+    const stage = await startFaulty()
+    const lost = receiver()
+    let unanswered = 0
+    stage.front.fault = ({ method, params }) => {
+      const isLost =
+        method === 'simulateTransaction' && Buffer.from(String(params[0]), 'base64').includes(lost.toBuffer())
+      if (isLost) unanswered++
+      return isLost ? 'dropped' : undefined
+    }
+    const starving: string[] = []
+    for (let count = 0; count < 10; count++) starving.push(await payTo(stage, lost))
+    await untilTrue(() => unanswered > 10)
+    const id = await payTo(stage, receiver())
+    await untilTrue(() => stage.node.waiting.size === 1)
+    stage.node.produce(2)
+    expect((await untilEnded(stage.service.root, id)).txStatus).toBe('INCLUDED')
+    expect((await statusOf(stage, starving[0]!)).txStatus).toBe('INITIALIZED')
+    stage.front.fault = () => undefined
+    await untilTrue(() => stage.node.waiting.size === 10)
+    stage.node.produce(2)
+    await Promise.all(starving.map((each) => untilEnded(stage.service.root, each)))
+    expect(stage.node.balance(lost.toBase58())).toBe(10_000_000n)
+  })
+
+  test.each<[string, boolean]>([
+    ['its fate', true],
+    ['the statuses of all', false],
+  ])('sends: on its way (%s), it holds up none that is new', async (_, history) => {
+    const stage = await startFaulty()
+    const { node, front } = stage
+    node.drops = true
+    const first = await payTo(stage, receiver())
+    await signatureOf(stage, first)
+    let unanswered = 0
+    front.fault = ({ method, params }) => {
+      if (method !== 'getSignatureStatuses') return undefined
+      const { searchTransactionHistory } = params[1] as { readonly searchTransactionHistory: boolean }
+      if (searchTransactionHistory !== history) return undefined
+      unanswered++
+      return 'dropped'
+    }
+    node.produce(MAX_AGE + 3)
+    await untilTrue(() => unanswered > 2)
+    node.drops = false
+    const second = await payTo(stage, receiver())
+    const signature = await signatureOf(stage, second)
+    await untilTrue(() => node.waiting.has(signature))
+    expect(node.offered.size).toBe(2)
+  })
 })
 
 describe('a blockhash that expires', () => {
