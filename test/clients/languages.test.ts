@@ -1,14 +1,10 @@
 /**
  * The published Python, Go and Rust clients against this service: nothing is changed but the base URL. Each has one
  * small program beside this file, which is told its task, does it, and prints what it saw. Where a toolchain or the
- * client itself cannot be had, its test is skipped and says why; what was built is kept in the user's cache folder.
+ * client itself cannot be had, its test is skipped and says why.
  */
-import { execFile, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { listWrittenMessages } from '../../src/service/messages/index.ts'
@@ -22,25 +18,14 @@ import {
 import { makePerson, nonceOf } from '../service/oauth/stage.ts'
 import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
 import { codeIn, encryptCode, loginBy } from '../service/one-time-passcodes/outbox.ts'
-import { cacheFolder } from './cache.ts'
 import { addressOf, phoneOf } from './flows/stage.ts'
+import { type LanguageName, prepareProgram } from './languages.ts'
 import { recordOperations } from './operations.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
 
-const run = promisify(execFile)
-
-/** A program that is ready, or why there is none. */
-type Program = { readonly command: readonly string[] } | { readonly missing: string }
-
 interface Language {
-  readonly name: string
-  /** Must run, or the toolchain is missing. */
-  readonly probe: readonly [string, ...string[]]
-  /** Builds in a folder that holds the program's files and is kept for the next time. */
-  readonly build: (folder: string) => Promise<readonly string[]>
-  /** A build of minutes is done where somebody waits for it: in CI. @default false */
-  readonly long?: boolean
+  readonly name: LanguageName
   readonly notFound: string
   readonly stranger: RegExp
   readonly waiting: (activityId: string) => string
@@ -51,24 +36,12 @@ interface Language {
 const languages: readonly Language[] = [
   {
     name: 'Python',
-    probe: ['python3', '--version'],
-    async build(folder) {
-      const python = join(folder, 'venv/bin/python')
-      await run('python3', ['-m', 'venv', join(folder, 'venv')])
-      await run(python, ['-m', 'pip', 'install', '--quiet', '--requirement', join(folder, 'requirements.txt')])
-      return [python, join(folder, 'main.py')]
-    },
     notFound: 'unable to find user ID in organization ID',
     stranger: /^could not find public key in organization or its parent organization/,
     waiting: (activityId) => activityId,
   },
   {
     name: 'Go',
-    probe: ['go', 'version'],
-    async build(folder) {
-      await run('go', ['build', '-mod=mod', '-o', 'languages', '.'], { cwd: folder })
-      return [join(folder, 'languages')]
-    },
     notFound: 'turnkey: unable to find user ID in organization ID (status=404)',
     stranger: /^turnkey: could not find public key in organization or its parent organization.* \(status=401\)$/,
     logsIn: false,
@@ -76,12 +49,6 @@ const languages: readonly Language[] = [
   },
   {
     name: 'Rust',
-    probe: ['cargo', '--version'],
-    long: true,
-    async build(folder) {
-      await run('cargo', ['build', '--quiet', '--locked'], { cwd: folder, maxBuffer: 2 ** 26 })
-      return [join(folder, 'target/debug/languages')]
-    },
     notFound:
       'HTTP response was not successful: 404 ({"code":5,"message":"unable to find user ID in organization ID","details":[],"turnkeyErrorCode":""})',
     stranger:
@@ -124,45 +91,8 @@ function answerTo({ codeSession }: { readonly codeSession: Key }, contact: strin
   }
 }
 
-/** Makes a program ready: at once where it was built before from the same files. */
-async function prepare({ name, probe: [tool, ...args], build, long = false }: Language): Promise<Program> {
-  const source = join(import.meta.dirname, name.toLowerCase())
-  const folder = join(cacheFolder(), `${name.toLowerCase()}-${digestOf(source)}`)
-  const ready = join(folder, 'ready.json')
-  if (existsSync(ready)) return { command: JSON.parse(readFileSync(ready, 'utf8')) }
-  try {
-    await run(tool, args)
-  } catch {
-    return { missing: `no ${tool}` }
-  }
-  if (long && !process.env['CI']) return { missing: 'not built yet, which takes minutes; CI=1 builds it' }
-  mkdirSync(folder, { recursive: true })
-  cpSync(source, folder, { recursive: true })
-  try {
-    const command = await build(folder)
-    writeFileSync(ready, JSON.stringify(command))
-    return { command }
-  } catch (error) {
-    return {
-      missing: `the client cannot be had: ${String((error as { stderr?: string }).stderr ?? error)
-        .trim()
-        .split('\n')
-        .at(-1)}`,
-    }
-  }
-}
-
-function digestOf(folder: string): string {
-  const hash = createHash('sha256')
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
-    const path = join(folder, name)
-    if (statSync(path).isFile()) hash.update(`${name}\0`).update(readFileSync(path))
-  }
-  return hash.digest('hex').slice(0, 16)
-}
-
 const prepared = await Promise.all(
-  languages.map(async (language) => ({ ...language, program: await prepare(language) })),
+  languages.map(async (language) => ({ ...language, program: await prepareProgram(language.name) })),
 )
 
 let issuer: TestIssuer
