@@ -26,6 +26,8 @@ export interface LyingChain {
 
 export async function startLyingChain(): Promise<LyingChain> {
   const anvil = await startAnvil()
+  // A node that lags has blocks to lag by.
+  await anvil.rpc('anvil_mine', `0x${CONFIRMATIONS.toString(16)}`)
   const [node, witness] = await Promise.all([startFaultNode(anvil.url), startFaultNode(anvil.url)])
   return {
     anvil,

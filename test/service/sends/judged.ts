@@ -131,14 +131,14 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
     const from = await makeSender()
     const id = await submit(from)
     await end(id)
-    const states = new Set<string>()
+    // No look at the head of now is under way when the fault begins: one that denies the block at that head waits for a later one.
+    await turns()
     node.fault = () => ({ behind: 2 })
     for (let block = 0; block < 3; block++) {
       await turns()
-      states.add((await stateOf(id)).txStatus)
+      expect((await stateOf(id)).txStatus).toBe('INCLUDED')
       await mine(1)
     }
-    expect([...states]).toEqual(['INCLUDED'])
   },
 
   'a node that denies a block once takes nothing back': async ({
@@ -153,7 +153,7 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
     const from = await makeSender()
     const id = await submit(from)
     await end(id)
-    // The head of now is looked at with the truth.
+    // As above.
     await turns()
     node.fault = ({ method, params }) =>
       method === 'eth_getTransactionReceipt' || (method === 'eth_getBlockByNumber' && params[0] !== 'latest')
