@@ -10,3 +10,4 @@ export {
   listenOnLoopback,
   readable,
 } from './listener.ts'
+export { choosePorts } from './ports.ts'

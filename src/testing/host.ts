@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
+import { choosePorts } from '../loopback/index.ts'
 import {
   askOperator,
   createService,
@@ -32,18 +33,20 @@ export function createHost(): Methods {
   // Messages that came after the snapshot that was restored.
   let hidden: ReadonlySet<string> = new Set()
   let settings: QuorateOptions = {}
-  let ports: { readonly port: number; readonly proxyPort: number } | undefined
+  // They stay when it is started anew.
+  let ports: readonly number[] | undefined
   let service: Service | undefined
   let webhooks: WebhookListener | undefined
   let closing: Promise<void> | undefined
 
   const open = async (names: { readonly rootUserName?: string; readonly organizationName?: string }) => {
     const { clock, chains = {} } = settings
+    ports ??= await choosePorts(2)
     service = await createService({
       ...names,
       dataDir,
-      port: ports?.port ?? 0,
-      proxy: { port: ports?.proxyPort ?? 0 },
+      port: ports[0]!,
+      proxy: { port: ports[1]! },
       operator: true,
       ...(clock ? { clock: () => clock.getTime() } : {}),
       chains: Object.fromEntries(
@@ -56,8 +59,6 @@ export function createHost(): Methods {
       allowedWebhookHosts: ['127.0.0.1', 'localhost', '[::1]'],
       limits: { drainMs: DRAIN_MS },
     })
-    // The addresses stay when it is started anew.
-    ports = { port: portOf(service.url), proxyPort: portOf(service.bootstrap.authProxyUrl!) }
     return service
   }
   const operate = (request: OperatorRequest) => askOperator(dataDir, request)
@@ -118,8 +119,4 @@ export function createHost(): Methods {
         rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
       })()),
   }
-}
-
-function portOf(url: string): number {
-  return Number(new URL(url).port)
 }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { encodeUtf8 } from '../../src/encoding/index.ts'
+import { choosePorts } from '../../src/loopback/index.ts'
 import { type ActivityType, activities, type Wire } from '../../src/protocol/index.ts'
 import type { ServiceOptions } from '../../src/service/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
@@ -59,7 +60,9 @@ export async function startProcess(
   dataDir: string,
   options: ServingSettings & { readonly under?: readonly string[] } = {},
 ): Promise<ServingProcess> {
-  const child = spawnServing(dataDir, options)
+  // It can be started again at the same port: nothing takes that while it is down.
+  const port = options.port ?? (await choosePorts(1))[0]!
+  const child = spawnServing(dataDir, { ...options, port })
   let stderr = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     stderr = `${stderr}${text}`.slice(0, 10_000)

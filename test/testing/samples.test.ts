@@ -55,7 +55,11 @@ describe('samples of tests', () => {
     let least = { cpu: Number.POSITIVE_INFINITY, wall: Number.POSITIVE_INFINITY }
     // Of the runner, the test and the service; a machine that others use makes more of it at times.
     for (let tries = 0; tries < 3 && (least.cpu >= 3 || least.wall >= 3); tries++) {
-      const { stdout, stderr } = await run('bash', [...timed, '--test', '--test-reporter=tap', name], place)
+      const { stdout, stderr } = await run('bash', [...timed, '--test', '--test-reporter=tap', name], place).catch(
+        (error: Error & { stdout: string }) => {
+          throw new Error(`${error.message}\n${error.stdout}`)
+        },
+      )
       expect(stdout).toMatch(new RegExp(`^# pass ${tests}$`, 'm'))
       const [cpu, wall] = secondsIn(stderr)
       least = { cpu: Math.min(least.cpu, cpu), wall: Math.min(least.wall, wall) }

@@ -115,6 +115,8 @@ describe('quorate/testing', () => {
 
     await quorate.restore(asWritten)
     expect(quorate.url).toBe(url)
+    // No connection of another program can have been given that port while the service was down.
+    expect(Number(new URL(url).port)).toBeLessThan(32_768)
     expect(await quorate.messages()).toEqual([])
     expect(await quorate.deliveries()).toEqual([])
     const { webhookEndpoints } = await clientOf('alice').query('list_webhook_endpoints', {})
