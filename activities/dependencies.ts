@@ -49,8 +49,8 @@ export type PlanWatched = (watched: {
   readonly commit?: string | undefined
 }) => Promise<{
   readonly plan: Plan
-  /** The lock once nothing is left to do. */
-  readonly lock: WatchLock
+  /** Works out the lock that is right once nothing is left to do. */
+  readonly lock: () => WatchLock
   /** The lock that it was made with. */
   readonly vouched: WatchLock
   /** What `watch:` of the definitions says. */

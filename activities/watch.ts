@@ -72,7 +72,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     const drift = driftOf(plan, { watch, before, waiting: activities, at })
     const isGood =
       plan.changes.length === 0 && (plan.subOrganizations ?? []).every(({ changes }) => changes.length === 0)
-    if (isGood && plan.guards.every(({ allowed }) => allowed)) await watches.putLock(organizationId, lock)
+    if (isGood && plan.guards.every(({ allowed }) => allowed)) await watches.putLock(organizationId, lock())
     const sweeps = before.sweeps + 1
     const {
       repair: _,

@@ -142,7 +142,7 @@ async function tryOut(
     now,
   })
   const wrong = [...plan.changes.map(({ address }) => address), ...diagnostics.map(({ span }) => span.source.path)]
-  if (plan.changes.length === 0 && !hasErrors(diagnostics)) return { lock, unmanaged: plan.unmanaged }
+  if (plan.changes.length === 0 && !hasErrors(diagnostics)) return { lock: lock(), unmanaged: plan.unmanaged }
   const faults = wrong.flatMap((address): [string, string][] => {
     const live = blamed(address)
     return live ? [[liveKey(live), 'it comes out of a definition otherwise than it lives']] : []

@@ -14,7 +14,7 @@ export async function textsFor(
   things: readonly Resource[],
   { planned, folder, given }: { readonly planned: Planned; readonly folder: string; readonly given: GivenValues },
 ): Promise<ReadonlyMap<string, string>> {
-  const { plan, desired, actual, lock } = planned
+  const { plan, desired, actual } = planned
   if (hasChanges(plan))
     throw new QuorateError(
       'cli/usage',
@@ -24,6 +24,7 @@ export async function textsFor(
         next: 'see them with `quorate plan`; apply them, or import what lives',
       },
     )
+  const lock = planned.lock()
   const rows = lock[desired.organizationId] ?? {}
   const ids = new Set(Object.values(rows).map(({ id }) => id))
   const addresses = new Set(desired.resources.map(({ address }) => address))

@@ -69,7 +69,8 @@ export interface Planned {
   readonly plan: Plan
   readonly desired: Desired
   readonly actual: Actual
-  readonly lock: Lock
+  /** Works out the lock that is right once nothing is left to do. */
+  readonly lock: () => Lock
   /** The lock as it was read, where somebody vouches for it; else an empty one. */
   readonly vouched: Lock
   /** What the definitions say of how they are watched. */
@@ -77,7 +78,7 @@ export interface Planned {
   /** Where the lock stands: beside the definitions, or in the data folder for the embedded organization, which no other machine knows. */
   readonly lockFolder: string
   readonly made: MadeByRuns
-  /** Of the lock as it was read, where it is the same still: signed anew, it would be another file each time. */
+  /** Of `vouched`; kept where the lock is the same still: signed anew, it would be another file each time. */
   readonly signature?: string
 }
 
@@ -164,7 +165,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
     reads: client.queries,
     ...(perSecond === undefined ? {} : { perSecond }),
   })
-  const signature = isLockVouchedFor && isSame(within.lock, oldLock.lock) ? oldLock.signature : undefined
+  const signature = isLockVouchedFor ? oldLock.signature : undefined
   return {
     plan,
     desired,
@@ -200,9 +201,11 @@ export type CheckText = (path: string, text: string) => void
 
 /** Writes which live thing each name means beside the definitions, signed, once nothing is left to do. */
 export async function saveLock(
-  { lockFolder, lock, made, signature: kept }: Planned,
+  { lockFolder, lock: nextLock, vouched, made, signature: known }: Planned,
   { place, check }: { readonly place: Place; readonly check: CheckText },
 ): Promise<void> {
+  const lock = nextLock()
+  const kept = isSame(lock, vouched) ? known : undefined
   const signature = place.embedded ? undefined : (kept ?? (await signLock(lock, place)))
   await writeLock(lockFolder, lock, { check, signature })
   await made.settle(Object.keys(lock))

@@ -13,6 +13,7 @@ import {
   foresee,
   isForgotten,
   type Lock,
+  type LockRows,
   type Made,
   makePlan,
   type Plan,
@@ -36,10 +37,10 @@ const AT_ONCE = 4
 
 export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now' | 'lockPlaces' | 'isLockVouchedFor'> {
   readonly desired: Desired
-  /** The parent as it lives, and its lock before and after its plan. */
+  /** The parent as it lives, its lock before its plan, and what works out the one after it. */
   readonly actual: Actual
   readonly oldLock: Lock
-  readonly lock: Lock
+  readonly lock: () => Lock
   /** What was carried out since the lock was written, by organization id. @default nothing */
   readonly made?: ReadonlyMap<string, readonly Made[]>
   /** The creators of the parent's resources. */
@@ -53,8 +54,8 @@ export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now'
 export interface PlannedInside {
   readonly plans: readonly Plan[]
   readonly diagnostics: readonly Diagnostic[]
-  /** The lock of the parent's plan with what was found inside. */
-  readonly lock: Lock
+  /** Works out the lock of the parent's plan with what was found inside. */
+  readonly lock: () => Lock
 }
 
 /**
@@ -81,7 +82,9 @@ export function wantedOf(
 }
 
 /** Data of the parent that every sub-organization needs, read once. */
-interface ParentInput extends InsideInput {
+interface ParentInput extends Omit<InsideInput, 'lock'> {
+  /** The parent's rows of the lock after its plan. */
+  readonly ownRows: LockRows
   /** The sub-organizations that live, by their ids, and the ids that the parent's lock held. */
   readonly byId: ReadonlyMap<string, Resource>
   readonly known: ReadonlySet<string>
@@ -89,34 +92,57 @@ interface ParentInput extends InsideInput {
 
 /** Reads and plans them all, or throws: a part of what is inside must never pass for all of it. */
 export async function planInside(input: InsideInput): Promise<PlannedInside> {
-  const { desired, actual, lock } = input
-  const subOrganizations = actual.resources.filter(({ kind }) => kind === 'subOrganization')
+  const {
+    desired: { subOrganizations = [] },
+    actual,
+    lock,
+  } = input
+  const lives = actual.resources.filter(({ kind }) => kind === 'subOrganization')
   const known = Object.values(input.oldLock[actual.organizationId] ?? {}).flatMap(({ id }) => id ?? [])
-  const parent = { ...input, byId: new Map(subOrganizations.map((one) => [one.id!, one])), known: new Set(known) }
-  const found = await inTurns(desired.subOrganizations ?? [], AT_ONCE, (sub) => planOne(parent, sub))
-  const rows: Record<string, Lock[string] | undefined> = { ...lock }
-  for (const one of found) if (one.lock) rows[one.lock.id] = one.lock.rows
-  // Until it is gone, what is to be deleted is known to be ours by the parent's row alone.
-  const own = { ...lock[actual.organizationId] }
-  for (const [address, row] of Object.entries(input.oldLock[actual.organizationId] ?? {})) {
-    if (row.id === undefined || !parent.byId.has(row.id) || isForgotten(desired, address)) continue
-    if (!Object.values(own).some(({ id }) => id === row.id)) own[address] = row
+  const parent = {
+    ...input,
+    ownRows: (subOrganizations.length > 0 && lock()[actual.organizationId]) || {},
+    byId: new Map(lives.map((one) => [one.id!, one])),
+    known: new Set(known),
   }
-  rows[actual.organizationId] = own
-  // What is gone or handed back needs no lock of its own any more.
-  const kept = new Set(Object.values(own).map(({ id }) => id))
-  for (const id of known) if (!kept.has(id)) delete rows[id]
+  const found = await inTurns(subOrganizations, AT_ONCE, (sub) => planOne(parent, sub))
   return {
     plans: found.flatMap(({ plan }) => plan ?? []),
     diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
-    lock: rows as Lock,
+    lock: () => lockWith(found, input, parent),
   }
+}
+
+/** The lock of the parent's plan with the rows of what was found inside. */
+function lockWith(
+  found: readonly PlannedOne[],
+  { desired, actual, oldLock, lock }: InsideInput,
+  { byId, known }: ParentInput,
+): Lock {
+  const rows: Record<string, LockRows> = { ...lock() }
+  for (const one of found) {
+    const within = one.lock?.rows()
+    if (within) rows[one.lock!.id] = within
+  }
+  // Until it is gone, what is to be deleted is known to be ours by the parent's row alone.
+  const own = { ...rows[actual.organizationId] }
+  const kept = new Set(Object.values(own).map(({ id }) => id))
+  for (const [address, row] of Object.entries(oldLock[actual.organizationId] ?? {})) {
+    if (row.id === undefined || !byId.has(row.id) || isForgotten(desired, address) || kept.has(row.id)) continue
+    own[address] = row
+    kept.add(row.id)
+  }
+  rows[actual.organizationId] = own
+  // What is gone or handed back needs no lock of its own any more.
+  for (const id of known) if (!kept.has(id)) delete rows[id]
+  return rows
 }
 
 interface PlannedOne {
   readonly plan?: Plan
   readonly diagnostics: readonly Diagnostic[]
-  readonly lock?: { readonly id: string; readonly rows: Lock[string] }
+  /** Its id where it lives and stays, and what works out its rows of the lock. */
+  readonly lock?: { readonly id: string; readonly rows: () => LockRows | undefined }
 }
 
 async function planOne(input: ParentInput, sub: SubOrganization): Promise<PlannedOne> {
@@ -158,8 +184,8 @@ async function planOne(input: ParentInput, sub: SubOrganization): Promise<Planne
   // What it holds goes with it.
   const whole = isTombstone ? sealed({ ...made, unmanaged: [] }) : made
   const plan = await withRejectionsInside(input.client, whole, { askAgain: input.askAgain ?? false })
-  const nextRows = lock[actual.organizationId]
-  return { plan, diagnostics, ...(live && nextRows && !isTombstone ? { lock: { id: live.id!, rows: nextRows } } : {}) }
+  if (!live || isTombstone) return { plan, diagnostics }
+  return { plan, diagnostics, lock: { id: live.id!, rows: () => lock()[actual.organizationId] } }
 }
 
 function sealed(plan: Plan): Plan {
@@ -168,7 +194,7 @@ function sealed(plan: Plan): Plan {
 
 /** What lives, or what will live once it is made. */
 async function readOne(
-  { client, actual: parent, oldLock }: InsideInput,
+  { client, actual: parent, oldLock }: ParentInput,
   {
     sub,
     live,
@@ -185,8 +211,8 @@ async function readOne(
 }
 
 /** The live one that the parent's plan has found. */
-function liveByLock({ actual, lock, byId }: ParentInput, { organization }: SubOrganization): Resource | undefined {
-  const id = lock[actual.organizationId]?.[formatAddress('subOrganization', organization)]?.id
+function liveByLock({ ownRows, byId }: ParentInput, { organization }: SubOrganization): Resource | undefined {
+  const id = ownRows[formatAddress('subOrganization', organization)]?.id
   return id === undefined ? undefined : byId.get(id)
 }
 

@@ -48,8 +48,8 @@ export interface Identified {
   readonly removed: readonly Removed[]
   /** Addresses of the lock that no definition has and nothing answers to any more. */
   readonly gone: readonly Address[]
-  /** The lock after these matches are accepted. */
-  readonly lock: Lock
+  /** Works out the lock after these matches are accepted. */
+  readonly lock: () => Lock
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -72,7 +72,7 @@ export function identify(input: IdentifyInput): Identified {
     adoptions: search.adoptions,
     removed,
     gone,
-    lock: nextLock(input, search.matches, gone),
+    lock: () => nextLock(input, search.matches, gone),
     diagnostics: search.diagnostics,
   }
 }

@@ -46,7 +46,7 @@ export {
   withInside,
   withoutInside,
 } from './inside.ts'
-export { extendLock, type Lock, type LockPlaces, type LockRow } from './lock.ts'
+export { extendLock, type Lock, type LockPlaces, type LockRow, type LockRows } from './lock.ts'
 export { likesOf } from './look-alikes.ts'
 export type { Made } from './made.ts'
 export { makePlan, type PlanInput } from './make.ts'

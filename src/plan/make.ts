@@ -57,8 +57,8 @@ export interface PlanInput {
 export function makePlan(input: PlanInput): {
   readonly plan: Plan
   readonly diagnostics: readonly Diagnostic[]
-  /** The lock after the plan is accepted; ids of what it creates are added as they come (`extendLock`). */
-  readonly lock: Lock
+  /** Works out the lock after the plan is accepted; ids of what it creates are added as they come (`extendLock`). */
+  readonly lock: () => Lock
 } {
   const { actual, creators, baseUrl } = input
   const lock = withMade(input.lock, input.made ?? [], actual)
@@ -128,17 +128,18 @@ export function makePlan(input: PlanInput): {
       ...unknown,
       ...circles,
     ]),
-    lock: withoutLeftOut(
-      recordApplied(identified.lock, {
-        desired: input.desired,
-        actual,
-        ids,
-        pairs,
-        differences: all,
-        undecided: new Map(kept.map(({ address, fields }) => [address, fields])),
-      }),
-      { unrecorded: part.unrecorded, before: lock, organizationId: actual.organizationId },
-    ),
+    lock: () =>
+      withoutLeftOut(
+        recordApplied(identified.lock(), {
+          desired: input.desired,
+          actual,
+          ids,
+          pairs,
+          differences: all,
+          undecided: new Map(kept.map(({ address, fields }) => [address, fields])),
+        }),
+        { unrecorded: part.unrecorded, before: lock, organizationId: actual.organizationId },
+      ),
   }
 }
 

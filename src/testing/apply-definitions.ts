@@ -85,7 +85,7 @@ export async function applyFolder(folder: string, applying: Applying): Promise<P
       throw notApplied(folder, renderDiagnostics(diagnostics.filter((one) => hasErrors([one]))).trim(), 'correct them')
     }
     const { plan } = planned
-    if (!hasChanges(plan)) return { keys, ids: idsOf(planned.lock[organizationId]) }
+    if (!hasChanges(plan)) return { keys, ids: idsOf(planned.lock()[organizationId]) }
     assertAllowed(plan)
     // What is inside an organization that is not there yet is planned again once it is.
     const work = appliedPlans(plan).filter((one) => one.batches.length > 0 && !isStandIn(one.organization.id))

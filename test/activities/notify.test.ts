@@ -91,7 +91,7 @@ beforeEach(async () => {
     logger: { ...silentLogger, warn: log, info: log },
     planWatched: async () => ({
       plan: planNow(),
-      lock: {},
+      lock: () => ({}),
       vouched: {},
       settings: { modes: {} },
       assertApplicable: () => {},

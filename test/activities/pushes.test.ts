@@ -139,7 +139,13 @@ describe('watch: definitions that were pushed', () => {
       planWatched: async ({ definitions }) => {
         planned.push(definitions.folder)
         const plan = driftedPlan ?? makeTagPlan(ORGANIZATION, 'http://127.0.0.1:1', [])
-        return { plan, lock: {}, vouched: {}, settings: { modes: { policy: 'repair' } }, assertApplicable: () => {} }
+        return {
+          plan,
+          lock: () => ({}),
+          vouched: {},
+          settings: { modes: { policy: 'repair' } },
+          assertApplicable: () => {},
+        }
       },
     })
   const look = () => steps().lookAround({ organizationId: ORGANIZATION })

@@ -61,7 +61,7 @@ beforeEach(async () => {
     isApplying: async () => world.applying,
     planWatched: async () => {
       world.queries += 10
-      return { plan: world.plan, lock: {}, vouched: {}, settings: { modes: {} }, assertApplicable: () => {} }
+      return { plan: world.plan, lock: () => ({}), vouched: {}, settings: { modes: {} }, assertApplicable: () => {} }
     },
   })
 })

@@ -22,7 +22,7 @@ export async function plan({ client }: Target, desired: Desired, lock: Lock): Pr
   const now = '2026-01-02T03:04:05.000Z'
   const made = makePlan({ desired, actual, lock, creators: {}, baseUrl: client.baseUrl, allow, now })
   expect(made.diagnostics.map(({ message }) => message)).toEqual([])
-  return made
+  return { plan: made.plan, lock: made.lock() }
 }
 
 /** Carries a plan out in its order; the lock knows what came of it. */

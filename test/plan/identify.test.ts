@@ -39,7 +39,7 @@ describe('identify', () => {
       lock: lockOf({ 'policy.old': 'id-1' }),
     })
     expect(found.matches.get('policy.new')?.id).toBe('id-1')
-    expect(found.lock).toEqual(lockOf({ 'policy.new': 'id-1' }))
+    expect(found.lock()).toEqual(lockOf({ 'policy.new': 'id-1' }))
   })
 
   test('a lock whose id is gone is followed no further: the name decides', () => {
@@ -86,7 +86,7 @@ describe('identify', () => {
       actual: [live('tag.old', {}, 'id-1')],
       lock: { ...lockOf({ 'tag.old': 'id-1', 'tag.dead': 'id-9' }), other: { 'tag.x': { id: 'id-3' } } },
     })
-    expect(found.lock).toEqual({ ...lockOf({ 'tag.old': 'id-1' }), other: { 'tag.x': { id: 'id-3' } } })
+    expect(found.lock()).toEqual({ ...lockOf({ 'tag.old': 'id-1' }), other: { 'tag.x': { id: 'id-3' } } })
   })
 
   test('references to undeclared live things are known by their name, unless two share it', () => {

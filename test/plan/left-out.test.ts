@@ -87,7 +87,7 @@ function scene({ address, fields }: Case, field: string) {
 
 /** The lock of somebody who applied this. */
 const lockOf = (desired: readonly Resource[], actual: readonly Resource[]): Lock =>
-  makePlan(planInput({ desired, actual, creators: {}, lock: idsOnly(desired, actual) })).lock
+  makePlan(planInput({ desired, actual, creators: {}, lock: idsOnly(desired, actual) })).lock()
 const idsOnly = (desired: readonly Resource[], actual: readonly Resource[]): Lock => ({
   [ORGANIZATION]: Object.fromEntries(
     desired.map(({ address, kind, name }) => {
@@ -151,14 +151,14 @@ describe.each(Object.entries(cases))('left out: %s', (name, given) => {
 
   test('it is told until it is settled, and then no more', () => {
     const told = makePlan(planInput({ desired: without, actual: world(managed), lock }))
-    expect(rows(planOf({ desired: without, actual: world(managed), lock: told.lock }))).toEqual(rows(told.plan))
+    expect(rows(planOf({ desired: without, actual: world(managed), lock: told.lock() }))).toEqual(rows(told.plan))
     const settled =
       cleared === undefined
-        ? makePlan(planInput({ desired: without, actual: world(managed), lock: told.lock, allow: ['removal'] }))
-        : makePlan(planInput({ desired: without, actual: world(cleared), lock: told.lock }))
+        ? makePlan(planInput({ desired: without, actual: world(managed), lock: told.lock(), allow: ['removal'] }))
+        : makePlan(planInput({ desired: without, actual: world(cleared), lock: told.lock() }))
     const actual = world(cleared ?? managed)
-    expect(rows(planOf({ desired: without, actual, lock: settled.lock }))).toEqual([])
-    expect(settled.lock[ORGANIZATION]![address]!.managed).not.toContain(field)
+    expect(rows(planOf({ desired: without, actual, lock: settled.lock() }))).toEqual([])
+    expect(settled.lock()[ORGANIZATION]![address]!.managed).not.toContain(field)
   })
 
   test('where an older lock cannot tell, that is said, and the next lock tells', () => {
@@ -166,7 +166,7 @@ describe.each(Object.entries(cases))('left out: %s', (name, given) => {
     const made = makePlan(planInput({ desired: without, actual: world(managed), lock: ids }))
     expect(made.diagnostics).toMatchObject([{ code: 'plan/unknown-fields', severity: 'warning' }])
     expect(made.diagnostics[0]!.message).toContain(`\`${field}\` of \`${address}\``)
-    const next = makePlan(planInput({ desired: without, actual: world(managed), lock: made.lock }))
+    const next = makePlan(planInput({ desired: without, actual: world(managed), lock: made.lock() }))
     expect(next.diagnostics).toEqual([])
   })
 })

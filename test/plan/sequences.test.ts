@@ -112,11 +112,11 @@ function step(
   const carried = plan.batches.flatMap(({ changes }) => changes)
   expect(carried).toHaveLength(plan.changes.filter(({ batch }) => batch !== undefined).length)
   expect(new Set(carried).size).toBe(carried.length)
-  const after = model.apply(plan, made.lock, pick)
+  const after = model.apply(plan, made.lock(), pick)
   const next = makePlan(planInput({ ...given, actual: model.actual(), lock: after }))
   expect(rows(next.plan)).toEqual([])
   expect(next.plan.batches).toEqual([])
-  return next.lock
+  return next.lock()
 }
 
 describe('sequences', () => {

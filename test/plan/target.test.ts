@@ -86,10 +86,10 @@ describe('target', () => {
       { address: 'policy.loose', action: 'delete' },
       { address: 'wallet.cold', action: 'undecided' },
     ])
-    expect(next[ORGANIZATION]!['policy.loose']).toEqual(lock[ORGANIZATION]!['policy.loose'])
-    expect(next[ORGANIZATION]!['wallet.cold']).toEqual(lock[ORGANIZATION]!['wallet.cold'])
+    expect(next()[ORGANIZATION]!['policy.loose']).toEqual(lock[ORGANIZATION]!['policy.loose'])
+    expect(next()[ORGANIZATION]!['wallet.cold']).toEqual(lock[ORGANIZATION]!['wallet.cold'])
     expect(planOf(given({ desired, targets: ['policy.loose'] })).guards.map(({ name }) => name)).toContain('delete')
-    expect(rows(planOf(given({ desired, lock: next })))).toEqual([
+    expect(rows(planOf(given({ desired, lock: next() })))).toEqual([
       'create tag.new',
       'delete policy.loose',
       'undecided wallet.cold',
@@ -103,7 +103,7 @@ describe('target', () => {
     const { plan, lock: next } = makePlan(input)
     expect(rows(plan)).toEqual(['create tag.new'])
     expect(plan.guards).toEqual([])
-    expect(next[ORGANIZATION]).not.toHaveProperty(['tag.desk'])
+    expect(next()[ORGANIZATION]).not.toHaveProperty(['tag.desk'])
     const referring = planOf({ actual: planted, lock, desired, targets: ['policy.desk'] })
     expect(rows(referring)).toEqual(['adopt tag.desk', 'create policy.desk'])
     expect(referring.guards.map(({ name, allowed }) => [name, allowed])).toEqual([['adoption', false]])
