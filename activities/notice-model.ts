@@ -7,7 +7,7 @@ export interface Notice {
   readonly key: string
   /** One line, printable, without anything that may be a private key. */
   readonly text: string
-  /** Users whom it does not concern any more: they have approved. */
+  /** Ids of users whom it does not concern any more: they have approved. */
   readonly notFor?: readonly string[]
   /** How long it must have been so before it is told, in milliseconds. @default 0 */
   readonly afterMs?: number

@@ -38,11 +38,11 @@ export function noticesOf({
     const key = `drift ${action} ${address} ${author?.activityId ?? ''}`
     all.push({ topic: 'drift', key, text: parts.join('; ') })
   }
-  for (const { id, type, fingerprint, since, approvedBy, lapsed = [] } of state.waiting) {
+  for (const { id, type, fingerprint, since, approvedBy, approverIds = [], lapsed = [] } of state.waiting) {
     const what = `${type.replace('ACTIVITY_TYPE_', '')} ${shortCode(fingerprint)}`
     const by = approvedBy.length === 0 ? 'nobody' : approvedBy.join(', ')
     const text = `${what} waits for approval since ${since}, approved by ${by}; see it with \`quorate review ${id}\``
-    all.push({ topic: 'waiting', key: `waiting ${id}`, text, notFor: approvedBy })
+    all.push({ topic: 'waiting', key: `waiting ${id}`, text, notFor: approverIds })
     if (lapsed.length > 0) {
       const names = [...new Set(lapsed)].sort()
       const key = `lapsed ${id} ${names.join(' ')}`

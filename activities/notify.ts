@@ -38,11 +38,14 @@ export async function notify(
     const notices = noticesOf({ watch, state, apply, events })
     const before = (await watches.noticesOf(organizationId)) ?? { since: {}, sinks: {} }
     const at = new Date(nowMs).toISOString()
+    const rowsOfLock = (await watches.lockOf(organizationId))[organizationId] ?? {}
     const since = Object.fromEntries(notices.map(({ key }) => [key, before.since[key] ?? at]))
     const rows = await Promise.all(
       sinks.map(async (sink) => {
         const told = toldUntil(before.sinks[sink.name], { wasSo: before.since, since, nowMs })
-        const after = await tell({ sink, notices, since, before: told, watch, nowMs, deps })
+        // Names are not unique, and users may change theirs: who reads it is who somebody vouched for under this name.
+        const readerId = sink.user && (rowsOfLock[`user.${sink.user}`]?.id ?? sink.user)
+        const after = await tell({ sink, readerId, notices, since, before: told, watch, nowMs, deps })
         if (after.failing && after.failing.times !== told.failing?.times)
           logger.warn('a message to people did not arrive', { organizationId, sink: sink.name, why: after.failing.why })
         return [sink.name, after] as const
@@ -99,6 +102,7 @@ function toldUntil(
 
 async function tell({
   sink,
+  readerId,
   notices,
   since,
   before,
@@ -107,6 +111,8 @@ async function tell({
   deps: { noticeEnvironment = {} },
 }: {
   readonly sink: NoticeSink
+  /** The user whose audience it is. */
+  readonly readerId: string | undefined
   readonly notices: readonly Notice[]
   readonly since: NoticeState['since']
   readonly before: NoticeSinkState
@@ -118,7 +124,7 @@ async function tell({
     ({ topic, key, notFor = [], afterMs = 0 }) =>
       sink.about.includes(topic) &&
       before.told[key] === undefined &&
-      (sink.user === undefined || !notFor.includes(sink.user)) &&
+      (readerId === undefined || !notFor.includes(readerId)) &&
       nowMs - Date.parse(since[key]!) >= afterMs,
   )
   const { failing: _, ...rest } = before

@@ -5,6 +5,8 @@ import type { Wire } from '../src/protocol/index.ts'
 export interface VoteState {
   /** Names of users whose approvals count, in the order in which they voted. */
   readonly approved: readonly string[]
+  /** Ids of the same users: names may be alike. */
+  readonly approvedIds: readonly string[]
   /** Names of users whose approvals count no more. */
   readonly lapsed: readonly string[]
   readonly rejectedBy: readonly string[]
@@ -19,6 +21,7 @@ export function readVotes(activity: Wire.Activity, publicKey: string, nowMs: num
   const names = (list: readonly Wire.Vote[]) => [...new Set(list.map((vote) => vote.user?.userName || vote.userId))]
   return {
     approved: names(approvals),
+    approvedIds: [...new Set(approvals.map(({ userId }) => userId))],
     lapsed: names(lapsed),
     rejectedBy: names(rejections),
     mine: approvals.some(({ userId, publicKey: key }) => userId === me || key.toLowerCase() === publicKey),

@@ -41,8 +41,8 @@ export async function lookAt(client: QueryClient, nowMs: number): Promise<Seen> 
   const waiting = activities.map((one): Waiting => {
     const { id, type, fingerprint, createdAt } = one
     const since = new Date(toUnixMs(createdAt)).toISOString()
-    const { approved: approvedBy, lapsed } = readVotes(one, '', nowMs)
-    return { id, type, fingerprint, since, approvedBy, ...(lapsed.length > 0 ? { lapsed } : {}) }
+    const { approved: approvedBy, approvedIds: approverIds, lapsed } = readVotes(one, '', nowMs)
+    return { id, type, fingerprint, since, approvedBy, approverIds, ...(lapsed.length > 0 ? { lapsed } : {}) }
   })
   return { cursor, waiting, activities }
 }

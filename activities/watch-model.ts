@@ -105,6 +105,8 @@ export interface Waiting {
   readonly since: string
   /** Names of those who have approved it. */
   readonly approvedBy: readonly string[]
+  /** Ids of the same users; absent where a look of before they were kept has found it. */
+  readonly approverIds?: readonly string[]
   /** Names of those whose approvals count no more: their 24 hours are over, or their key is gone. */
   readonly lapsed?: readonly string[]
 }

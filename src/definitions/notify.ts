@@ -19,7 +19,7 @@ export interface NoticeSink {
   /** The variable of the worker's environment that has the URL; for an e-mail, the address. */
   readonly to: string
   readonly about: readonly NoticeTopic[]
-  /** Whose audience it is: what this user has approved already does not wait for them. */
+  /** Whose audience it is, by name in the definitions or by id: what this user has approved already does not wait for them. */
   readonly user?: string
   readonly quiet?: QuietHours
 }

@@ -65,7 +65,8 @@ const NOTICE_SINK: JsonSchema = {
     user: {
       type: 'string',
       minLength: 1,
-      description: 'The name of the user who reads it: what they have approved already does not wait for them.',
+      description:
+        'The user who reads it, by their name in these definitions or by their id: what they have approved already does not wait for them. It is told as without `user` until the lock knows the name.',
     },
     quiet: {
       type: 'object',

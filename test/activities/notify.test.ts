@@ -89,9 +89,9 @@ beforeEach(async () => {
     planStore: store,
     clock: () => world.nowMs,
     logger: { ...silentLogger, warn: log, info: log },
-    planWatched: async () => ({
+    planWatched: async ({ lock }) => ({
       plan: planNow(),
-      lock: () => ({}),
+      lock: () => lock,
       vouched: {},
       settings: { modes: {} },
       assertApplicable: () => {},
@@ -124,7 +124,7 @@ const states = async () => (await store.watches.noticesOf(ORGANIZATION))!.sinks
 const textAt = (index: number) => JSON.parse(receiver.arrived[index]!.body).text as string
 
 /** An activity that waits, approved by alice so many hours ago. */
-function waitingActivity(hoursAgo: number): object {
+function waitingActivity(hoursAgo: number, userId = 'a'): object {
   const at = { seconds: String(Math.floor(world.nowMs / 1000) - hoursAgo * 3600), nanos: '0' }
   return {
     ...{ id: 'b0000000-0000-4000-8000-00000000000b', type: 'ACTIVITY_TYPE_CREATE_POLICY_V3' },
@@ -132,7 +132,7 @@ function waitingActivity(hoursAgo: number): object {
     ...{ createdAt: at, updatedAt: at },
     votes: [
       {
-        ...{ userId: 'a', publicKey: '02cd', selection: 'VOTE_SELECTION_APPROVED', createdAt: at },
+        ...{ userId, publicKey: '02cd', selection: 'VOTE_SELECTION_APPROVED', createdAt: at },
         user: { userName: 'alice' },
       },
     ],
@@ -288,6 +288,7 @@ describe('an audience', () => {
       { kind: 'slack', user: 'alice', about: ['waiting', 'lapsed'] },
       { kind: 'slack', user: 'bob', about: ['waiting'] },
     )
+    await store.watches.putLock(ORGANIZATION, { [ORGANIZATION]: { 'user.alice': { id: 'a' } } })
     world.activities = [waitingActivity(0)]
     await look()
     expect(receiver.arrived).toHaveLength(1)
@@ -300,6 +301,24 @@ describe('an audience', () => {
     expect(textAt(1)).toContain('approved by nobody')
     await look()
     expect(receiver.arrived).toHaveLength(2)
+  })
+
+  test('is the user of its definitions: not another one who bears the name and approves', async () => {
+    await watch({ kind: 'slack', user: 'alice', about: ['waiting'] }, { kind: 'slack', user: 'a', about: ['waiting'] })
+    await store.watches.putLock(ORGANIZATION, { [ORGANIZATION]: { 'user.alice': { id: 'a' } } })
+    world.activities = [waitingActivity(0, 'mallory')]
+    await look()
+    expect(receiver.arrived).toHaveLength(2)
+    world.activities = [{ ...waitingActivity(0), id: 'c0000000-0000-4000-8000-00000000000c' }]
+    await look()
+    expect(receiver.arrived).toHaveLength(2)
+  })
+
+  test('is told whoever approves while nobody has said who its user is', async () => {
+    await watch({ kind: 'slack', user: 'alice', about: ['waiting'] })
+    world.activities = [waitingActivity(0)]
+    await look()
+    expect(receiver.arrived).toHaveLength(1)
   })
 
   test('hears that looks fail when the second look fails as well, and that an apply cannot go on', async () => {
