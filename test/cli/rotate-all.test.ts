@@ -142,7 +142,7 @@ test('rotate key --all: limits are counted first, a failure stops it, the same c
   expect((JSON.parse(none.stdout) as Report).rotations.length).toBe(second.rotations.length)
 })
 
-/** 8 users here; `npm run soak -- rotate-all` has 104, at as many times the rate. */
+/** 8 users here; `npm run soak -- rotate-all` has 96, as an organization takes 100 users, at as many times the rate. */
 const TIMES = Number(process.env['QUORATE_TIMES'] ?? 1)
 const USERS = 8 * TIMES
 const PER_SECOND = 5 * TIMES

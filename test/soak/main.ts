@@ -76,7 +76,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   'rotate-all': {
     what: 'users whose keys are rotated by one command, eight times so many, that is paused once',
-    count: 13,
+    count: 12,
     run: async (times) => runTests(['test/cli/rotate-all.test.ts'], { QUORATE_TIMES: String(times) }),
   },
   temporal: { what: 'Temporal servers killed while they apply', count: 20, run: killManyServers },
