@@ -56,7 +56,7 @@ export function* ordersOf<T>(all: readonly T[]): Generator<readonly T[]> {
   for (const first of all) for (const rest of ordersOf(all.filter((one) => one !== first))) yield [first, ...rest]
 }
 
-function* waysOf([first, ...rest]: readonly number[]): Generator<readonly number[]> {
+export function* waysOf([first, ...rest]: readonly number[]): Generator<readonly number[]> {
   if (first === undefined) yield []
   else for (let way = 0; way < first; way++) for (const others of waysOf(rest)) yield [way, ...others]
 }

@@ -16,6 +16,7 @@ import { explainRequest, readRequestFile, readTransaction, worldOfActual } from 
 import { forecastSend } from '../../src/sending/forecast.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
+import { ordersOf, waysOf } from '../analysis/players.ts'
 import { declare, desiredOf } from '../plan/organization.ts'
 import { createTestClock, startTestService, type TestService } from '../service/harness.ts'
 import { addOrganizations, type Made, type Name, PEOPLE, type Shape, type Stamping, shapes } from './organizations.ts'
@@ -248,7 +249,7 @@ function createVoting(service: TestService, { organizationId, stampings, alice }
   }
   const read = async (activityId: string) =>
     (await client.query('get_activity', { organizationId, activityId })).activity
-  const voteWith = async (name: Name, way: number, fingerprint: string): Promise<Wire.Activity | undefined> => {
+  const voteWith = async ({ name, way }: Ballot, fingerprint: string): Promise<Wire.Activity | undefined> => {
     const { raw, sort } = stampings[name][way]!
     const { path, text } = service.body('ACTIVITY_TYPE_APPROVE_ACTIVITY', { fingerprint }, { organizationId })
     const answer = await raw(path, text)
@@ -260,52 +261,84 @@ function createVoting(service: TestService, { organizationId, stampings, alice }
     if (!sort.includes('key') || sort === 'passkey') figures.otherCredentials++
     return answer.body['activity'] as unknown as Wire.Activity
   }
+  const creations = createTrials(ask, voteWith)
   /** Whether there is an order and a choice of credentials in which these, and nobody else, bring it to an end, each needed. */
   const suffice = async (people: readonly Name[]): Promise<boolean> => {
-    for (const order of ordersOf(people)) {
-      for (const ways of waysOf(order.map((name) => stampings[name].length))) {
-        const { fingerprint } = (await ask())!
-        let last: Wire.Activity | undefined
-        for (const [at, name] of order.entries()) {
-          last = await voteWith(name, ways[at]!, fingerprint)
-          if (last?.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') break
-        }
-        if (last?.status === 'ACTIVITY_STATUS_COMPLETED' && last.votes.length === people.length + 1) return true
-      }
+    for (const ballots of ballotsOf(people, stampings)) {
+      const done = await creations.after([{ name: 'alice', way: 0 }, ...ballots])
+      if (done?.status === 'ACTIVITY_STATUS_COMPLETED' && done.votes.length === people.length + 1) return true
     }
     return false
   }
+  let changes: ReturnType<typeof createTrials> | undefined
   /** Whether there is an order and a choice of credentials in which these bring it to an end, the first of them by asking. */
   const can = async (people: readonly Name[], userTagId: string): Promise<boolean> => {
     // There may be few tags, so that one is changed again and again.
     const change = { userTagId, newUserTagName: 'ops', addUserIds: [], removeUserIds: [] }
-    for (const order of ordersOf(people)) {
-      for (const ways of waysOf(order.map((name) => stampings[name].length))) {
-        let last = await submit(stampings[order[0]!][ways[0]!]!.raw, 'ACTIVITY_TYPE_UPDATE_USER_TAG', change)
-        for (const [at, name] of order.entries()) {
-          if (at === 0 || last?.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') continue
-          last = await voteWith(name, ways[at]!, last.fingerprint)
-        }
-        if (last?.status === 'ACTIVITY_STATUS_COMPLETED') return true
-      }
-    }
+    changes ??= createTrials(
+      ({ name, way }) => submit(stampings[name][way]!.raw, 'ACTIVITY_TYPE_UPDATE_USER_TAG', change),
+      voteWith,
+    )
+    for (const ballots of ballotsOf(people, stampings))
+      if ((await changes.after(ballots))?.status === 'ACTIVITY_STATUS_COMPLETED') return true
     return false
   }
   const vote = async (name: Name, fingerprint: string) => {
-    for (const way of stampings[name].keys()) if (await voteWith(name, way, fingerprint)) return true
+    for (const way of stampings[name].keys()) if (await voteWith({ name, way }, fingerprint)) return true
     return false
   }
   return { ask, read, suffice, can, vote }
 }
 
-function* ordersOf<T>(all: readonly T[]): Generator<readonly T[]> {
-  if (all.length === 0) yield []
-  for (const first of all) for (const rest of ordersOf(all.filter((one) => one !== first))) yield [first, ...rest]
+/** One person's vote, with one of their credentials. */
+interface Ballot {
+  readonly name: Name
+  readonly way: number
 }
 
-function* waysOf([first, ...rest]: readonly number[]): Generator<readonly number[]> {
-  if (first === undefined) yield []
-  else for (let way = 0; way < first; way++) for (const others of waysOf(rest)) yield [way, ...others]
+function* ballotsOf(people: readonly Name[], stampings: Made['stampings']): Generator<readonly Ballot[]> {
+  for (const order of ordersOf(people))
+    for (const ways of waysOf(order.map((name) => stampings[name].length)))
+      yield order.map((name, at) => ({ name, way: ways[at]! }))
+}
+
+/**
+ * Activities that are alike, tried by ballots in one order after another. What comes of an order is asked once, and what waits after
+ * some ballots is what the next are cast on: a vote that is denied leaves it as it was.
+ */
+function createTrials(
+  ask: (first: Ballot) => Promise<Wire.Activity | undefined>,
+  vote: (ballot: Ballot, fingerprint: string) => Promise<Wire.Activity | undefined>,
+) {
+  const known = new Map<string, Wire.Activity | undefined>()
+  /** Fingerprints of what waits after these ballots. */
+  const waiting = new Map<string, string>()
+  const keyOf = (ballots: readonly Ballot[]) => JSON.stringify(ballots)
+  const cast = async (ballots: readonly Ballot[]): Promise<Wire.Activity | undefined> => {
+    const [earlier, last] = [ballots.slice(0, -1), ballots.at(-1)!]
+    if (earlier.length === 0) return keep(ballots, await ask(last))
+    const fingerprint = waiting.get(keyOf(earlier)) ?? (await cast(earlier))!.fingerprint
+    const came = await vote(last, fingerprint)
+    if (came) waiting.delete(keyOf(earlier))
+    return keep(ballots, came)
+  }
+  const keep = (ballots: readonly Ballot[], came: Wire.Activity | undefined) => {
+    const key = keyOf(ballots)
+    // Of what was asked before, the same comes again.
+    if (known.has(key)) demand(`status after ${key}`, came?.status, known.get(key)?.status)
+    known.set(key, came)
+    if (came?.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED') waiting.set(key, came.fingerprint)
+    return came
+  }
+  /** What it is after all of these ballots, or after those of them that ended it; undefined where the last was denied. */
+  const after = async (ballots: readonly Ballot[]): Promise<Wire.Activity | undefined> => {
+    const key = keyOf(ballots)
+    if (known.has(key)) return known.get(key)
+    const before = ballots.length > 1 ? await after(ballots.slice(0, -1)) : undefined
+    if (ballots.length > 1 && before?.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') return before
+    return cast(ballots)
+  }
+  return { after }
 }
 
 function subsetsOf(names: readonly Name[]): readonly (readonly Name[])[] {
