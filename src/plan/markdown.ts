@@ -4,7 +4,16 @@ import type { Plan } from './document.ts'
 import { allPlans, appliedPlans, hasChanges } from './inside.ts'
 import { lookAlikeLines, renderChangesAsDiff } from './render.ts'
 import { undoLines } from './undo.ts'
-import { accessLines, approvalRounds, count, renderForecast, shortCode, summarize, targetLines } from './words.ts'
+import {
+  accessLines,
+  approvalRounds,
+  count,
+  renderForecast,
+  shortCode,
+  summarize,
+  targetLines,
+  unmanagedText,
+} from './words.ts'
 
 /**
  * GitHub refuses a comment over 65,536 characters. What does not fit is cut, the least important first: lines of changes, then rows of
@@ -60,7 +69,8 @@ function render(
   }: MarkdownOptions & Most,
 ): string {
   const plan = printableDeep(given, { lines: ['before', 'after'] })
-  const { organization, actor, changes, batches, access, unmanaged } = plan
+  const { organization, actor, changes, batches, access } = plan
+  const left = unmanagedText(plan)
   const guards = appliedPlans(plan).flatMap((one) =>
     one.guards.map((guard) => ({ ...guard, message: insideText(plan, one, guard.message) })),
   )
@@ -125,9 +135,7 @@ function render(
     insideBlock(plan),
     [
       `as ${inline(actor.userName)} on ${code(organization.id)}`,
-      ...(unmanaged.length > 0
-        ? [`${count(unmanaged.length, 'live thing', 'live things')} undeclared and left alone`]
-        : []),
+      ...(left === undefined ? [] : [inline(left)]),
       `plan ${code(plan.digest.slice(0, 12))} of ${plan.createdAt}`,
       ...(plan.commit === undefined ? [] : [`commit ${code(plan.commit.slice(0, 12))}`]),
     ].join(' · '),

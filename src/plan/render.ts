@@ -18,6 +18,7 @@ import {
   shortCode,
   summarize,
   targetLines,
+  unmanagedText,
 } from './words.ts'
 
 /** Colours of the tree; the identity by default, terminal colours in the CLI. */
@@ -299,7 +300,8 @@ function renderGuard({ message, bypass, allowed, addresses }: Guard, paint: Pain
 }
 
 /** The lines about resources that the plan does not manage, and about the number of requests. */
-function asides({ unmanaged, requests, gone = [], batches, waiting = [] }: Plan): readonly string[] {
+function asides(plan: Plan): readonly string[] {
+  const { requests, gone = [], batches, waiting = [] } = plan
   const lines: string[] = []
   if (gone.length > 0) {
     const names = gone.slice(0, 5).map((one) => printable(one))
@@ -307,10 +309,8 @@ function asides({ unmanaged, requests, gone = [], batches, waiting = [] }: Plan)
     const rows = count(gone.length, 'row of the lock names', 'rows of the lock name')
     lines.push(`${rows} what is neither defined nor live any more: ${names.join(', ')}${more}`)
   }
-  if (unmanaged.length > 0) {
-    const things = count(unmanaged.length, 'live thing is', 'live things are')
-    lines.push(`${things} not in the definitions and left alone (\`quorate unmanaged\` lists them)`)
-  }
+  const left = unmanagedText(plan)
+  if (left !== undefined) lines.push(...wrapText(`${left} (\`quorate unmanaged\` lists them)`, WIDTH))
   if (requests) {
     const { reads, perSecond } = requests
     // What waits is taken up again, and what was rejected is not asked again.

@@ -1,5 +1,6 @@
 /** The words for a plan's parts, for every rendering of it. */
 import { printable } from '../diagnostics/index.ts'
+import type { KindName } from '../resources/index.ts'
 import { circumstanceText } from './circumstance.ts'
 import type { Access, AccessLimit, Change, FieldCause, Forecast, Plan, Ways } from './document.ts'
 import { peopleTexts } from './gains.ts'
@@ -276,6 +277,23 @@ export function shortCode(fingerprint: string): string {
 /** `1 change`, `2 changes`. */
 export function count(n: number, one: string, many: string): string {
   return `${n} ${n === 1 ? one : many}`
+}
+
+/** Most of what is live and in no definition that is named one by one. */
+const MOST_UNMANAGED = 6
+/** Kinds that let somebody act: which of them are live and in no definition, a reader is told by name. */
+const ACTING = ['policy', 'user', 'apiKey', 'authenticator', 'oauthProvider'] as const satisfies readonly KindName[]
+
+/** What is live and in no definition, by name where it lets somebody act; undefined when there is nothing that has no row already. */
+export function unmanagedText({ unmanaged, changes }: Pick<Plan, 'unmanaged' | 'changes'>): string | undefined {
+  const shown = new Set(changes.map(({ address }) => address))
+  const left = unmanaged.filter(({ address }) => !shown.has(address))
+  if (left.length === 0) return undefined
+  const acting = ACTING.flatMap((kind) => left.filter((one) => one.kind === kind)).map(({ address }) => address)
+  const named = acting.slice(0, MOST_UNMANAGED).join(', ')
+  const more = acting.length > MOST_UNMANAGED ? ` and ${acting.length - MOST_UNMANAGED} more that let somebody act` : ''
+  const which = acting.length === 0 ? '' : `${acting.length === left.length ? ':' : ', among them'} ${named}${more}`
+  return `${count(left.length, 'live thing is', 'live things are')} not in the definitions and left alone${which}`
 }
 
 /** Most of what a targeted plan leaves out that is named one by one. */

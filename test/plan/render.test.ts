@@ -136,7 +136,8 @@ describe('render', () => {
          4. create policy new    after 1
          5. update policy small  after 1
 
-      3 live things are not in the definitions and left alone (\`quorate unmanaged\` lists them)
+      3 live things are not in the definitions and left alone, among them user.alice, apiKey.alice.laptop
+      (\`quorate unmanaged\` lists them)
       "
     `)
     for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(100)
@@ -202,9 +203,38 @@ describe('render', () => {
         - **bob gains: alone**
       - no change in any other power
 
-      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`fcd773d276ae\` of 2026-01-02T03:04:05.000Z
+      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing is not in the definitions and left alone · plan \`fcd773d276ae\` of 2026-01-02T03:04:05.000Z
       "
     `)
+  })
+
+  test('of what lives and is in no definition, what lets somebody act is told by name, policies first', () => {
+    const actual = [
+      ...bootstrap(),
+      live('user.mallory'),
+      live('policy.backdoor', policy(null, 'true')),
+      live('wallet.stray'),
+      live('policy.gone', policy(null, 'true')),
+    ]
+    const given: Given = { desired: [declare('policy.gone', policy(null, 'true'))], actual, allow: ['adoption'] }
+    const names = 'policy.backdoor, user.alice, user.mallory, apiKey.alice.laptop'
+    const line = `5 live things are not in the definitions and left alone, among them ${names}`
+    expect(renderPlanText(planOf(given)).replaceAll('\n', ' ')).toContain(`${line} (\`quorate unmanaged\` lists them)`)
+    expect(renderPlanMarkdown(planOf(given))).toContain(`${line} ·`)
+
+    const many = Array.from({ length: 8 }, (_, n) => live(`policy.p${n}`, policy(null, 'true')))
+    expect(renderPlanText(planOf({ actual: [...bootstrap(), ...many] })).replaceAll(/\s+/g, ' ')).toContain(
+      '10 live things are not in the definitions and left alone: policy.p0, policy.p1, policy.p2, policy.p3, policy.p4, policy.p5 and 4 more that let somebody act (`quorate unmanaged` lists them)',
+    )
+  })
+
+  test('what was taken out of the definitions and stays has its row, and is not counted as left alone too', () => {
+    const gone = live('policy.gone', policy(null, 'true'))
+    const actual = [...bootstrap(), gone]
+    const lock = { [ORGANIZATION]: { 'policy.gone': { id: gone.id!, digest: '' } } }
+    const text = renderPlanText(planOf({ actual, lock, forget: ['policy.gone'] }))
+    expect(text).toContain('≠ policy.gone')
+    expect(text).toContain('2 live things are not in the definitions and left alone: user.alice, apiKey.alice.laptop')
   })
 
   test('as data, what waits says who may still vote', () => {
