@@ -245,7 +245,14 @@ describe('a pull request', () => {
     await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, policyCondition: 'true' })
     const stale = await quorate(['apply', saved, '--yes'], { env })
     expect(stale.exit, stale.stderr).toBe(5)
-    expect(stale.stdout + stale.stderr).toContain('policy.p3')
+    expect(stale.stderr).toContain('policy.p3')
+    expect(stale.stderr).toContain('next: make the plan again')
+    const standing = await quorateShared(['status'], { env })
+    expect([standing.exit, standing.stdout]).toEqual([
+      5,
+      expect.stringContaining('`policy.p3` has another `condition`'),
+    ])
+    expect(standing.stdout).toContain('next: make the plan again')
     expect(submits().length).toBe(before)
 
     expect((await save()).exit).toBe(0)

@@ -26,6 +26,7 @@ import { renderInForce } from '../../src/cli/views/operator.ts'
 import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
 import {
   createProgressView,
+  renderAdvice,
   renderNews,
   renderResult,
   renderStanding,
@@ -447,6 +448,7 @@ const VIEWS: readonly View[] = [
     given: { progress, plan: { batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] } },
     render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderStanding(of, by, style, NOW),
   },
+  { name: 'apply: what to do about its end', given: progress, render: (one) => renderAdvice(one) },
   { name: 'apply: what is new', given: progress, render: (one) => renderNews(one, undefined, style, NOW) },
   {
     name: 'apply: who is waited for',

@@ -23,7 +23,14 @@ import { planRequest, showingPlan } from '../planning.ts'
 import { line } from '../screen.ts'
 import { createEvents, type EventStream } from '../views/events.ts'
 import { showPlan } from '../views/plan.ts'
-import { createProgressView, openInWords, renderResult, renderWaiting, withNeeds } from '../views/progress.ts'
+import {
+  createProgressView,
+  openInWords,
+  renderAdvice,
+  renderResult,
+  renderWaiting,
+  withNeeds,
+} from '../views/progress.ts'
 import { createPatience } from '../waiting.ts'
 import { readText } from './show.ts'
 
@@ -125,6 +132,7 @@ function createShow(input: CommandInput, events: EventStream | undefined): Apply
     const heading = name === undefined ? '' : line`${io.style.strong(name)}\n`
     if (talks) io.out(heading + renderResult(progress, io.style, Date.now()))
     if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style))
+    io.say(renderAdvice(progress))
   }
   const showInside = ({ plan, progress, isPending }: InsideOutcome) => {
     const { name } = plan.organization

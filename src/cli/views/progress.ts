@@ -137,6 +137,15 @@ function needsOf(batch: BatchProgress, plan: Plan | undefined): Needs | undefine
   return { needed: left.filter(({ length }) => length === fewest) }
 }
 
+/** What to do about an apply, or a step of it, that ended otherwise than done; nothing while it is tried again. */
+export const renderAdvice = view(nextText)
+
+function nextText({ batches, error, state }: ApplyProgress): string {
+  const ended = batches.flatMap((batch) => (batch.state === 'submitting' ? [] : (batch.error?.next ?? [])))
+  const next = new Set([...ended, ...(state === 'running' || !error?.next ? [] : [error.next])])
+  return [...next].map((one) => `next: ${one}\n`).join('')
+}
+
 /** How an apply stands: what came of each step, whom those that wait are for and how they vote, and what to do about one that ended otherwise. */
 export const renderStanding = view(
   (progress: ApplyProgress, plan: Plan | undefined, style: Style, now: number): string => {
@@ -147,10 +156,9 @@ export const renderStanding = view(
       const by = who === '' ? ' waits for an approver, who' : who
       return batch.state === 'waiting' ? [`${style.strong(code)}${by} votes with \`quorate approve ${code}\`\n`] : []
     })
-    const next = new Set(
-      progress.batches.flatMap(({ state, error }) => (state === 'submitting' ? [] : (error?.next ?? []))),
-    )
-    return `${renderResult(progress, style, now)}${votes.join('')}${[...next].map((one) => `next: ${one}\n`).join('')}`
+    const result = renderResult(progress, style, now)
+    const why = progress.error && !result.includes(progress.error.message) ? `${progress.error.message}\n` : ''
+    return `${result}${why}${votes.join('')}${nextText(progress)}`
   },
 )
 
