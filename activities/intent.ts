@@ -1,6 +1,6 @@
 import type { QueryClient } from '../src/client/index.ts'
 import { canonicalJson } from '../src/encoding/index.ts'
-import { type Batch, digestOf, fillParameters, type Plan, type WaitingBatch } from '../src/plan/index.ts'
+import { type Batch, fillParameters, type Plan, sealed, type WaitingBatch } from '../src/plan/index.ts'
 import {
   type ActivityType,
   findActivity,
@@ -123,7 +123,7 @@ export async function withRejections(
       return forecast === undefined || forecast.outcome === 'rejected' ? batch : { ...batch, forecast }
     })
     const asked: Plan = { ...plan, batches, askAgain: found.map(({ id }) => id).toSorted() }
-    return { ...asked, digest: digestOf(asked) }
+    return sealed(asked)
   }
   const disregarded = plan.askAgain ?? []
   const batches = plan.batches.map((batch): Batch => {
@@ -137,7 +137,7 @@ export async function withRejections(
     }
   })
   const marked: Plan = { ...plan, batches }
-  return { ...marked, digest: digestOf(marked) }
+  return sealed(marked)
 }
 
 /** The batches that are asked for already, in their order. */

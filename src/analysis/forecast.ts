@@ -1,5 +1,5 @@
 import { actingVoter, type Organization } from '../authority/index.ts'
-import { type AccessLimit, type Batch, digestOf, type Forecast, fillParameters, type Plan } from '../plan/index.ts'
+import { type AccessLimit, type Batch, type Forecast, fillParameters, type Plan } from '../plan/index.ts'
 import type { PolicyContext } from '../policy/index.ts'
 import { type Actual, type Desired, organizationOf } from '../resources/index.ts'
 import { accessChanges } from './access.ts'
@@ -31,7 +31,7 @@ interface Judged {
  * each activity against policies, tags, users and root quorum as the batches before it will have left them. What waits
  * is taken to be approved in the end, so that the batches after it are judged by the state they will meet. Where one
  * batch could change what comes of another, the earlier is put into the later's `after`, so that the forecast holds in
- * every order in which the plan may be walked.
+ * every order in which the plan may be walked. What the digest covers is then another: it is made afterwards (`finishPlan`).
  */
 export function forecast(
   plan: Plan,
@@ -57,8 +57,7 @@ export function forecast(
     ...(actual.unread?.includes('wallet') ? (['wallets-unread'] as const) : []),
     ...(actual.unread?.includes('privateKey') ? (['private-keys-unread'] as const) : []),
   ]
-  const annotated: Plan = { ...plan, batches, access, ...(limits.length > 0 ? { accessLimits: limits } : {}) }
-  return { ...annotated, digest: digestOf(annotated) }
+  return { ...plan, batches, access, ...(limits.length > 0 ? { accessLimits: limits } : {}) }
 }
 
 /** Walks the batches in the order of the plan. */
@@ -162,6 +161,7 @@ function ordered(
     readonly compile: PolicyCompiler
   },
 ): readonly (readonly number[])[] {
+  if (batches.length < 2) return batches.map(({ after }) => after)
   const deciding = judged.flatMap(({ influence }, index) => (influence ? [index] : []))
   const sensitivityOf = createSensitivity(deciding.length === 0 ? [] : policyVersions(states, policyText), compile)
   const known = new Map<string, ReturnType<typeof sensitivityOf>>()

@@ -1,8 +1,8 @@
 /**
- * The inverse of a plan: what puts an organization back as it was, made by the plan maker from the state after to the state before. What
+ * The inverse of a plan: what puts an organization back as it was, drafted by the plan maker from the state after to the state before. What
  * is made again has another id, so that all that names the old one is rewritten. What nobody can put back is listed, and left out.
  */
-import { makePlan, type Plan } from '../plan/index.ts'
+import { draftPlan, type Plan } from '../plan/index.ts'
 import {
   type Actual,
   type Address,
@@ -55,7 +55,7 @@ export function inverseOf(
   // Names may have passed on to other things: which live one is meant is told by its id.
   const rows = all.flatMap(({ address, id }) => (id === undefined ? [] : [[address, { id }] as const]))
   const addresses = new Set(all.map(({ address }) => address))
-  const made = makePlan({
+  const made = draftPlan({
     desired: { ...desired, resources: all.map(({ id: _, parentId: __, ...one }) => one) },
     actual: living,
     lock: { [organizationId]: Object.fromEntries(rows) },

@@ -1,4 +1,12 @@
-import { approvalRounds, makePlan, type Plan, type PlanInput, withUndo } from '../plan/index.ts'
+import {
+  approvalRounds,
+  draftPlan,
+  finishPlan,
+  type Plan,
+  type PlanInput,
+  type PlanMade,
+  withUndo,
+} from '../plan/index.ts'
 import { forecast } from './forecast.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import { undoOf } from './undo.ts'
@@ -13,19 +21,19 @@ export interface PlanNotes {
  * Makes the plan with its forecast. What tightens comes first and what loosens comes last whatever happens; among
  * activities that are equally urgent, the order is taken that people have to approve in the fewest rounds. It says who could undo it.
  */
-export function planWithForecast(input: PlanInput, { folder }: PlanNotes = {}): ReturnType<typeof makePlan> {
-  const made = makePlan(input)
+export function planWithForecast(input: PlanInput, { folder }: PlanNotes = {}): PlanMade {
+  const draft = draftPlan(input)
   const compile = createPolicyCompiler()
-  const ordered = bestOrder(forecast(made.plan, input, compile), input, compile)
+  const ordered = bestOrder(forecast(draft.plan, input, compile), input, compile)
   const undo = undoOf(ordered, input, compile)
-  const best = undo ? withUndo(ordered, undo, input.allow) : ordered
+  const best = finishPlan(undo ? withUndo(ordered, undo, input.allow) : ordered)
   // Its digest stays: where the plan was made from is no part of it.
-  return { ...made, plan: { ...best, ...(folder === undefined ? {} : { folder }) } }
+  return { ...draft, plan: { ...best, ...(folder === undefined ? {} : { folder }) } }
 }
 
 function bestOrder(plan: Plan, input: PlanInput, compile: PolicyCompiler): Plan {
   if (costOf(plan)[0]! === 0 && costOf(plan)[1]! <= 1) return plan
-  const other = forecast(makePlan({ ...input, kindsReversed: true }).plan, input, compile)
+  const other = forecast(draftPlan({ ...input, kindsReversed: true }).plan, input, compile)
   return isLess(costOf(other), costOf(plan)) ? other : plan
 }
 

@@ -1,6 +1,6 @@
 import type { QueryClient } from '../client/index.ts'
 import { type Author, authorsOf, type Changed, inside } from '../live/index.ts'
-import { type Change, digestOf, isStandIn, type Lock, type Plan } from '../plan/index.ts'
+import { type Change, isStandIn, type Lock, type Plan, sealed } from '../plan/index.ts'
 import { type Actual, formatAddress, parseAddress } from '../resources/index.ts'
 
 const DRIFT: ReadonlySet<Change['cause']> = new Set(['live changed', 'both changed', 'live only'])
@@ -41,7 +41,7 @@ export async function withAuthors(
     return { ...change, author: author ? toChangeAuthor(author, keyNames) : null }
   })
   const whole: Plan = { ...plan, changes }
-  return { ...whole, digest: digestOf(whole) }
+  return sealed(whole)
 }
 
 /** The names of API keys by their public keys. */

@@ -9,7 +9,6 @@ import { type Diagnostic, diagnostic, QuorateError } from '../diagnostics/index.
 import { actorIn, creatorsOf, inside, kindsMentioned, readInside, type WantedSubOrganization } from '../live/index.ts'
 import {
   type CreatedBy,
-  digestOf,
   foresee,
   isForgotten,
   type Lock,
@@ -18,6 +17,7 @@ import {
   makePlan,
   type Plan,
   type PlanInput,
+  sealed,
 } from '../plan/index.ts'
 import {
   type Actual,
@@ -186,10 +186,6 @@ async function planOne(input: ParentInput, sub: SubOrganization): Promise<Planne
   const plan = await withRejectionsInside(input.client, whole, { askAgain: input.askAgain ?? false })
   if (!live || isTombstone) return { plan, diagnostics }
   return { plan, diagnostics, lock: { id: live.id!, rows: () => lock()[actual.organizationId] } }
-}
-
-function sealed(plan: Plan): Plan {
-  return { ...plan, digest: digestOf(plan) }
 }
 
 /** What lives, or what will live once it is made. */

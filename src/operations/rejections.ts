@@ -1,7 +1,7 @@
 import { withRejections } from '../../activities/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { inside } from '../live/index.ts'
-import { digestInside, digestOf, isStandIn, type Plan } from '../plan/index.ts'
+import { digestInside, isStandIn, type Plan, sealed } from '../plan/index.ts'
 
 /** A plan with what was rejected before, as it is known now, in the organization and in those inside that it changes. */
 export async function withRejectionsAnywhere(
@@ -15,7 +15,7 @@ export async function withRejectionsAnywhere(
   for (const one of before) after.push(await withRejectionsInside(client, one, { askAgain }))
   if (after.every((one, index) => one === before[index])) return own
   const whole: Plan = { ...own, subOrganizations: after, insideDigest: digestInside(after) }
-  return { ...whole, digest: digestOf(whole) }
+  return sealed(whole)
 }
 
 /** The same for one sub-organization. One that is only compared, or not made yet, has no rejected activities. */

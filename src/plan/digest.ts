@@ -23,6 +23,11 @@ export function digestOf(plan: Plan): string {
   return digestJson({ ...rest, requests: toCome })
 }
 
+/** The plan under its digest. */
+export function sealed(plan: Plan): Plan {
+  return { ...plan, digest: digestOf(plan) }
+}
+
 /** The digest of the live state that a plan leans on. */
 export function digestLive(live: LivePart): string {
   return digestJson(live)

@@ -10,7 +10,7 @@ export { amountNote } from './amounts.ts'
 export { isMemberOfQuorum } from './authority.ts'
 export { deniersText } from './circumstance.ts'
 export { codes } from './codes.ts'
-export { digestOf } from './digest.ts'
+export { digestOf, sealed } from './digest.ts'
 export {
   type Access,
   type AccessChange,
@@ -49,7 +49,7 @@ export {
 export { extendLock, type Lock, type LockPlaces, type LockRow, type LockRows } from './lock.ts'
 export { likesOf } from './look-alikes.ts'
 export type { Made } from './made.ts'
-export { makePlan, type PlanInput } from './make.ts'
+export { draftPlan, finishPlan, makePlan, type PlanInput, type PlanMade } from './make.ts'
 export { renderPlanMarkdown } from './markdown.ts'
 export { type OneActivity, planOfActivity } from './of-activity.ts'
 export { partOf } from './part.ts'

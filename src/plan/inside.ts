@@ -8,7 +8,7 @@ import { sha256 } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { encodeHex } from '../encoding/index.ts'
 import { type Actual, type Address, foundedBy, type SubOrganization, type Value } from '../resources/index.ts'
-import { digestJson, digestLive, digestOf } from './digest.ts'
+import { digestJson, digestLive, sealed } from './digest.ts'
 import type { Plan } from './document.ts'
 import { inNormalForm } from './fresh.ts'
 
@@ -22,7 +22,7 @@ export function withInside(
   const whole: Plan = { ...plan, ...more }
   const submits = appliedPlans(whole).reduce((sum, { batches }) => sum + batches.length, 0)
   const counted: Plan = { ...whole, requests: { ...requests, submits } }
-  return { ...counted, digest: digestOf(counted) }
+  return sealed(counted)
 }
 
 export function digestInside(inside: readonly Pick<Plan, 'digest'>[]): string {
@@ -103,7 +103,7 @@ export function settle(plan: Plan, actual: Actual): Plan {
   // Ids decide the order of what has none, so that is made again.
   const live = inNormalForm(filled.live)
   const settled: Plan = { ...filled, live, liveDigest: digestLive(live) }
-  return { ...settled, digest: digestOf(settled) }
+  return sealed(settled)
 }
 
 /** The value with ids in place of their placeholders; the placeholder of an unknown id is `missing`. */

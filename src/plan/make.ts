@@ -14,7 +14,7 @@ import { parseAllow } from './allow.ts'
 import { createReasons, type Reason, recordApplied } from './applied.ts'
 import { batch, openReferences } from './batch.ts'
 import { type Difference, diff, managedFields, type Pairs, pairUp } from './diff.ts'
-import { digestLive, digestOf } from './digest.ts'
+import { digestLive, sealed } from './digest.ts'
 import type { Batch, Change, Plan } from './document.ts'
 import { livePart } from './fresh.ts'
 import { guards } from './guards.ts'
@@ -54,12 +54,26 @@ export interface PlanInput {
  * Makes the plan that turns what lives into what is desired. The same input gives the same bytes. A plan with an error
  * among the diagnostics is the best that could be made, for showing, and must not be applied.
  */
-export function makePlan(input: PlanInput): {
+export function makePlan(input: PlanInput): PlanMade {
+  const draft = draftPlan(input)
+  return { ...draft, plan: finishPlan(draft.plan) }
+}
+
+/** A draft with its digests. Through JSON, so that what is digested, written and read again is the same: no `undefined`, no shared objects. */
+export function finishPlan(draft: Plan): Plan {
+  return sealed(JSON.parse(JSON.stringify({ ...draft, liveDigest: digestLive(draft.live) })) as Plan)
+}
+
+/** A plan, and what was found while it was made. */
+export interface PlanMade {
   readonly plan: Plan
   readonly diagnostics: readonly Diagnostic[]
   /** Works out the lock after the plan is accepted; ids of what it creates are added as they come (`extendLock`). */
   readonly lock: () => Lock
-} {
+}
+
+/** The plan without its digests: for who asks what it does, and who adds to it before it is shown and kept (`finishPlan`). */
+export function draftPlan(input: PlanInput): PlanMade {
   const { actual, creators, baseUrl } = input
   const lock = withMade(input.lock, input.made ?? [], actual)
   const allowed = parseAllow(input.allow)
@@ -81,14 +95,13 @@ export function makePlan(input: PlanInput): {
   const { differences } = part
   const nodes = order(differences, actual, ids)
   const { batches, carriedBy, diagnostics: circles } = batch(nodes, differences, input)
-  const live = livePart(desired, actual, identified)
-  const draft: Plan = {
+  const plan: Plan = {
     format: 'quorate.plan/1',
     organization: { name: desired.organization, id: actual.organizationId, baseUrl },
     actor: actual.actor,
     definitionsDigest: desired.digest,
-    liveDigest: digestLive(live),
-    live,
+    liveDigest: '',
+    live: livePart(desired, actual, identified),
     changes: changesOf(differences, {
       carriedBy,
       identified: part.identified,
@@ -98,7 +111,8 @@ export function makePlan(input: PlanInput): {
       reasonOf: createReasons(lock, { actual, ids }),
       places: input.lockPlaces?.[actual.organizationId] ?? {},
     }),
-    batches,
+    // What is forecast reads parameters as they will be submitted.
+    batches: JSON.parse(JSON.stringify(batches)) as typeof batches,
     ids: idsFor(batches, ids),
     unmanaged: unmanaged.map(({ address, kind, id }) => ({ address, kind, id: id! })),
     ...(gone.length === 0 ? {} : { gone }),
@@ -117,10 +131,8 @@ export function makePlan(input: PlanInput): {
     createdAt: input.now,
     digest: '',
   }
-  // Through JSON, so that what is digested, written and read again is the same: no `undefined`, no shared objects.
-  const plain = JSON.parse(JSON.stringify(draft)) as Plan
   return {
-    plan: { ...plain, digest: digestOf(plain) },
+    plan,
     diagnostics: sortDiagnostics([
       ...identified.diagnostics,
       ...left.diagnostics,

@@ -1,6 +1,6 @@
 import type { KindName } from '../resources/index.ts'
 import { parseAddress } from '../resources/index.ts'
-import { digestOf } from './digest.ts'
+import { sealed } from './digest.ts'
 import type { Batch, Plan } from './document.ts'
 
 /**
@@ -31,5 +31,5 @@ export function partOf(plan: Plan, kinds: ReadonlySet<KindName>): Plan | undefin
     ...(isWhole && undo ? { undo } : {}),
     ...(requests ? { requests: { ...requests, submits: kept.length } } : {}),
   }
-  return { ...part, digest: digestOf(part) }
+  return sealed(part)
 }

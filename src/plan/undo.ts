@@ -1,7 +1,6 @@
 /** What a plan says of taking it back, and the guard of one that nobody could take back. */
 import { printable } from '../diagnostics/index.ts'
 import { parseAllow } from './allow.ts'
-import { digestOf } from './digest.ts'
 import type { Access, Guard, Plan, Undo } from './document.ts'
 import { compareText } from './lock.ts'
 import { count, waysText } from './words.ts'
@@ -17,8 +16,7 @@ export function isNobody({ activities, ways, byMoves, unknown }: Undo): boolean 
 /** A plan with what was found out about taking it back, and refused where nobody could and no bypass lets that pass. */
 export function withUndo(plan: Plan, undo: Undo, allow: Iterable<string>): Plan {
   const guards = isNobody(undo) ? [...plan.guards, noUndo(plan, undo, allow)] : plan.guards
-  const told: Plan = { ...plan, undo, guards }
-  return { ...told, digest: digestOf(told) }
+  return { ...plan, undo, guards }
 }
 
 function noUndo({ changes }: Plan, { stuck = 'nothing' }: Undo, allow: Iterable<string>): Guard {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { forecast } from '../../src/analysis/index.ts'
+import { forecast, planWithForecast } from '../../src/analysis/index.ts'
 import { createSensitivity, influenceOf, influences } from '../../src/analysis/influence.ts'
 import {
   digestOf,
@@ -60,7 +60,7 @@ const newTag = [declare('tag.new')]
 
 describe('acme', () => {
   const input = planInput({ desired: acme() })
-  const plan = forecast(makePlan(input).plan, input)
+  const plan = planWithForecast(input).plan
 
   test('alice acts alone until the quorum is raised; then everything waits for any one of bob and carol', () => {
     const outcomes = plan.batches.map(({ type, forecast: one }) => [type.replace('ACTIVITY_TYPE_', ''), one])
@@ -88,7 +88,7 @@ describe('acme', () => {
   })
 
   test('the same input gives the same forecast, and no stand-in for an unknown id is shown', () => {
-    expect(writePlan(forecast(makePlan(input).plan, input))).toBe(writePlan(plan))
+    expect(writePlan(planWithForecast(input).plan)).toBe(writePlan(plan))
     expect(writePlan(plan)).not.toContain('00000000-0000-4000')
   })
 })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
 import { forecast } from '../../src/analysis/index.ts'
-import { makePlan, readPlan, writePlan } from '../../src/plan/index.ts'
+import { makePlan, readPlan, sealed, writePlan } from '../../src/plan/index.ts'
 import { countActivities, environmentOf, quorateShared as quorate, writeFiles } from '../cli/harness.ts'
 import { onlyTags, scene } from '../cli/scene.ts'
 import { acme } from '../plan/organization.ts'
@@ -88,7 +88,7 @@ describe('other than planned: another world', () => {
 describe('other than planned: edits', () => {
   test('of one byte at each of 500 places are refused: replaced, put in, taken out, or cut off there', () => {
     const input = planInput({ desired: acme() })
-    const file = writePlan(forecast(makePlan(input).plan, input))
+    const file = writePlan(sealed(forecast(makePlan(input).plan, input)))
     expect(readPlan(file).digest).toMatch(/^[0-9a-f]{64}$/)
     const bytes = ['0', 'a', '"', '{', '}', '[', ']', ',', ':', ' ', '\n', '\\', 'x']
     const figures = { edits: 0, refused: 0 }

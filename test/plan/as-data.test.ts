@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { forecast } from '../../src/analysis/index.ts'
-import { makePlan, writePlan } from '../../src/plan/index.ts'
+import { makePlan, sealed, writePlan } from '../../src/plan/index.ts'
 import { acme, bootstrap, declare, live } from './organization.ts'
 import { planInput } from './planning.ts'
 
@@ -15,7 +15,7 @@ const schema = JSON.parse(readFileSync(join(root, 'src/plan/plan.schema.json'), 
 
 const planText = (given: Parameters<typeof planInput>[0]) => {
   const input = planInput(given)
-  return writePlan(forecast(makePlan(input).plan, input))
+  return writePlan(sealed(forecast(makePlan(input).plan, input)))
 }
 const policy = (consensus: string) => ({ effect: 'allow', consensus, condition: "activity.kind == 'EXPORT_WALLET'" })
 const changed = planText({

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { forecast } from '../../src/analysis/index.ts'
-import { digestOf, makePlan, type Plan, readPlan, writePlan } from '../../src/plan/index.ts'
+import { digestOf, makePlan, type Plan, readPlan, sealed, writePlan } from '../../src/plan/index.ts'
 import { acme } from './organization.ts'
 import { planInput, planOf } from './planning.ts'
 
 const input = planInput({ desired: acme() })
-const plan = forecast(makePlan(input).plan, input)
+const plan = sealed(forecast(makePlan(input).plan, input))
 const file = writePlan(plan)
 
 describe('document', () => {
@@ -16,7 +16,7 @@ describe('document', () => {
   })
 
   test('planning twice gives the same bytes, and another time only another time', () => {
-    expect(writePlan(forecast(makePlan(input).plan, input))).toBe(file)
+    expect(writePlan(sealed(forecast(makePlan(input).plan, input)))).toBe(file)
     const later = makePlan({ ...input, now: '2027-01-01T00:00:00Z' }).plan
     const { createdAt: _one, ...first } = makePlan(input).plan
     const { createdAt: _two, ...second } = later

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { forecast } from '../../src/analysis/index.ts'
 import { withNeeds } from '../../src/cli/views/progress.ts'
-import { makePlan, readPlan, renderPlanMarkdown, renderPlanText, summarize, writePlan } from '../../src/plan/index.ts'
+import {
+  makePlan,
+  readPlan,
+  renderPlanMarkdown,
+  renderPlanText,
+  sealed,
+  summarize,
+  writePlan,
+} from '../../src/plan/index.ts'
 import { formatAddress, type Resource } from '../../src/resources/index.ts'
 import { bootstrap, declare, idFor, key, live, ORGANIZATION, policy, ref } from './organization.ts'
 import { type Given, planInput, planOf } from './planning.ts'
@@ -25,7 +33,7 @@ const given: Given = {
 describe('render', () => {
   test('a plan: changes, activities with what will come of them, guards, what is left alone, a summary', () => {
     const input = planInput(given)
-    const plan = forecast(makePlan(input).plan, input)
+    const plan = sealed(forecast(makePlan(input).plan, input))
     expect(renderPlanText(plan)).toMatchInlineSnapshot(`
       "acme: 7 changes in 5 activities, 3 need another approver, refused by 2 guards
       0a0a0a0a-0000-4000-8000-000000000001 at http://127.0.0.1:1, as alice
@@ -145,7 +153,7 @@ describe('render', () => {
 
   test('as Markdown: what stops it first, changes as a diff, activities as a table', () => {
     const input = planInput(given)
-    const plan = forecast(makePlan(input).plan, input)
+    const plan = sealed(forecast(makePlan(input).plan, input))
     expect(renderPlanMarkdown(plan, { moved: ['`tag.old` is gone'] })).toMatchInlineSnapshot(`
       "### acme: 7 changes in 5 activities, 3 need another approver, refused by 2 guards
 

@@ -53,7 +53,7 @@ import {
   renderDiagnostics,
   renderError,
 } from '../../src/diagnostics/index.ts'
-import { makePlan, renderPlanMarkdown, renderPlanText, writePlan } from '../../src/plan/index.ts'
+import { makePlan, renderPlanMarkdown, renderPlanText, sealed, writePlan } from '../../src/plan/index.ts'
 import { toReportCsv } from '../../src/sending/batch-report.ts'
 import { bootstrap, declare, idFor, key, live, policy, ref } from '../plan/organization.ts'
 import { planInput } from '../plan/planning.ts'
@@ -333,7 +333,7 @@ const input = planInput({
   creators: { [idFor('policy.ops')]: { userId: idFor('user.mallory'), userName: 'mallory' } },
   allow: ['adoption'],
 })
-const plan = forecast(makePlan(input).plan, input)
+const plan = sealed(forecast(makePlan(input).plan, input))
 const report = {
   batchId: 'abcdef',
   organizationId: 'o',
