@@ -160,6 +160,8 @@ export function changedFields(
   actual: Resource,
   ids: Readonly<Record<Address, string>>,
 ): readonly string[] {
+  // What is unmanaged is wanted as it lives.
+  if (desired === actual) return []
   const rows = kinds[desired.kind].fields
   const wanted = managedFields(desired)
   const lives = managedFields(actual)

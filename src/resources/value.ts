@@ -73,7 +73,7 @@ export function referTo(value: Value, addressesById: ReadonlyMap<string, Address
 
 /** Whether two values of a field are the same under its comparison. Both absent is the same; references by address. */
 export function sameValue(a: Value | undefined, b: Value | undefined, compare: Comparison): boolean {
-  if (compare === 'never') return true
+  if (compare === 'never' || (typeof a === 'string' && a === b)) return true
   return normalForm(a ?? null, compare) === normalForm(b ?? null, compare)
 }
 
