@@ -7,10 +7,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { environmentOf, keyFile } from '../cli/harness.ts'
+import { line } from '../reliability/figures.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 
 /** The highest published rate (docs/protocol/limits.md#requests-a-second). */
 const PER_SECOND = 60
+
+/** Most seconds from the first request of the command to the last that cuts something off, at that rate. */
+const WHOLE_SECONDS = 120
+/** Most seconds from the last request that finds the key to the first that cuts something off. */
+const FIRST_SECONDS = 5
+/** Of finding it: users, quorum and a name, of each organization. */
+const FINDS_IN_EACH = 3
+/** Of sub-organizations that a request lists. */
+const PAGE = 100
 
 const apiKey = (apiKeyName: string, publicKey: string) => ({ apiKeyName, publicKey, curveType: 'API_KEY_CURVE_P256' })
 const member = (userName: string, ...publicKeys: readonly string[]) => ({
@@ -20,7 +30,11 @@ const member = (userName: string, ...publicKeys: readonly string[]) => ({
   oauthProviders: [],
 })
 
-/** Registers one key in so many sub-organizations, each with somebody else who may delete it, and contains it. */
+/**
+ * Registers one key in so many sub-organizations, each with somebody else who may delete it, and contains it. The bounds are of
+ * requests, each of which takes its part of a second at the rate: a slow machine has as many of them as a fast one. Throws where one is
+ * passed.
+ */
 export async function containFleet({ count }: { readonly count: number }) {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-fleet-'))
   const service = await startTestService()
@@ -45,8 +59,14 @@ export async function containFleet({ count }: { readonly count: number }) {
     const submits = seen.filter(({ path }) => path.includes('/submit/'))
     const [first, last] = [submits[0]!.at, submits.at(-1)!.at]
     const seconds = (ms: number) => (ms / 1000).toFixed(1)
-    return {
+    const requestsUntil = (until: number) => seen.filter(({ at }) => at <= until).length
+    const finding = FINDS_IN_EACH * (count + 1) + Math.ceil((count + 1) / PAGE)
+    const firstAtRate = (requestsUntil(first) - finding) / PER_SECOND
+    const wholeAtRate = requestsUntil(last) / PER_SECOND
+    const figures = {
       count,
+      firstAtRate: firstAtRate.toFixed(1),
+      wholeAtRate: wholeAtRate.toFixed(1),
       findSeconds: seconds(first - seen[0]!.at),
       containSeconds: seconds(last - first),
       wholeSeconds: seconds(seen.at(-1)!.at - seen[0]!.at),
@@ -54,6 +74,9 @@ export async function containFleet({ count }: { readonly count: number }) {
       mostInASecond: mostInASecond(seen.map(({ at }) => at)),
       left: organizations.slice(1).filter(({ proof }) => proof !== 'not registered').length,
     }
+    if (organizations.length !== count + 1 || figures.left > 0) throw new RangeError(`not cut off: ${line(figures)}`)
+    if (firstAtRate > FIRST_SECONDS || wholeAtRate > WHOLE_SECONDS) throw new RangeError(`too slow: ${line(figures)}`)
+    return figures
   } finally {
     await door.close()
     await service.close()
