@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
@@ -125,7 +126,7 @@ export async function startTestService(
     const raw: TestClient['raw'] = async (path, text, headers = {}) => {
       const stamp = await stamper.stamp(encodeUtf8(text))
       const sent = Object.entries({ [stamp.name.toLowerCase()]: stamp.value, ...headers }).filter(([, value]) => value)
-      return read(await fetch(`${service.url}${path}`, { method: 'POST', body: text, headers: sent }))
+      return post(`${service.url}${path}`, text, sent)
     }
     const ask = async (path: string, text: string): Promise<JsonObject> => {
       const answer = await raw(path, text)
@@ -207,7 +208,28 @@ export async function allowAlone(
   return policyId
 }
 
-async function read(response: Response): Promise<Answer> {
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) as JsonObject }
+/** Connections that are kept; an idle one does not keep the process. */
+const agent = new Agent({ keepAlive: true })
+
+/** Sends as `fetch` does, for a quarter of its processor time. */
+function post(url: string, text: string, headers: readonly (readonly [string, string])[]): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method: 'POST', agent }, (incoming) => {
+      const parts: Buffer[] = []
+      incoming.on('data', (part: Buffer) => parts.push(part))
+      incoming.once('error', reject)
+      incoming.once('end', () => {
+        const { statusCode: status = 0, headersDistinct } = incoming
+        const answered = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+          values.map((value): [string, string] => [name, value]),
+        )
+        const said = Buffer.concat(parts).toString()
+        resolve({ status, headers: new Headers(answered), text: said, body: JSON.parse(said) as JsonObject })
+      })
+    })
+    outgoing.once('error', reject)
+    outgoing.setHeader('content-type', 'text/plain;charset=UTF-8')
+    for (const [name, value] of headers) outgoing.setHeader(name, value)
+    outgoing.end(text)
+  })
 }

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../../src/crypto/index.ts'
 import { encodeBase64Url, encodeUtf8 } from '../../../src/encoding/index.ts'
 import { activities, fingerprintOf } from '../../../src/protocol/index.ts'
+import { createApiKeyStamper } from '../../../src/stamp/index.ts'
+import { Secret } from '../../../src/telemetry/index.ts'
 import { sampleOf } from '../handlers/sample.ts'
 import { createTestClock, createTestUser, startTestService, type TestService, type TestUser } from '../harness.ts'
 
@@ -240,16 +242,8 @@ describe('stamps', () => {
   })
 
   test('stamps: a stamp of other bytes is no proof', async () => {
-    const other = service.client(service.root.privateKey)
-    let seen = ''
-    const spy = globalThis.fetch
-    globalThis.fetch = (input, init) => {
-      seen = Object.fromEntries(init!.headers as [string, string][])['x-stamp']!
-      return spy(input, init)
-    }
-    await other.raw(path, `${text()} `).finally(() => {
-      globalThis.fetch = spy
-    })
+    const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
+    const { value: seen } = await stamper.stamp(encodeUtf8(`${text()} `))
     const answer = await service.root.raw(path, text(), { 'x-stamp': seen })
     expect(answer.status).toBe(401)
     expect(answer.body).toEqual(unsigned('could not verify api key signature', 'SIGNATURE_INVALID'))
