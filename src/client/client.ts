@@ -5,7 +5,7 @@ import { ClientError } from './error.ts'
 import type { QueryClient, RequestOptions, SubmitClient, SubmitOptions } from './model.ts'
 import { type Post, post as postByHttp } from './post.ts'
 import { createRate, MOST_PAUSE_MS, type Rate } from './rate.ts'
-import { malformed, toClientError } from './refusal.ts'
+import { malformed, slowed, toClientError } from './refusal.ts'
 import { systemTiming, type Timing } from './timing.ts'
 import { ATTEMPT_MS, cancelled, type HttpAnswer, sendOnce } from './transport.ts'
 
@@ -62,8 +62,8 @@ function createCaller(options: ClientOptions) {
     logger.debug('answered', { path, status: answer.status, ms: now - startedAt })
     const refusal = answer.status < 200 || answer.status > 299 ? toClientError(answer, { ...asked, now }) : undefined
     // A quota is answered with 429 as well, but going slower does not help there.
-    if (refusal?.code === 'client/rate-limited') turn.refused(answer.retryAfterMs)
-    else turn.taken()
+    if (refusal?.code === 'client/rate-limited') throw slowed(refusal, turn.refused(answer.retryAfterMs))
+    turn.taken()
     if (refusal) throw refusal
     return { json: readJson(answer), answer, asked: { ...asked, now } }
   }

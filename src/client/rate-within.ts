@@ -18,8 +18,8 @@ export function createRateWithin(own: Rate, shared: Rate, { isKnown }: { readonl
         ours.taken()
       },
       refused(retryAfterMs) {
-        mine.refused(retryAfterMs)
-        if (!isKnown) ours.refused(retryAfterMs)
+        const spacingMs = mine.refused(retryAfterMs)
+        return isKnown ? spacingMs : Math.max(spacingMs, ours.refused(retryAfterMs))
       },
     }
   }

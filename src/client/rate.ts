@@ -15,8 +15,11 @@ export interface Rate {
 export interface Turn {
   /** The API took it: the rate may rise again to what was configured. */
   taken(): void
-  /** The API said that it was too much (429): nothing goes for a while, then at half the rate. */
-  refused(retryAfterMs?: number): void
+  /**
+   * The API said that it was too much (429): nothing goes for a while, then at half the rate, which rises again with time. Gives
+   * the milliseconds between two requests after that.
+   */
+  refused(retryAfterMs?: number): number
 }
 
 export interface RateOptions {
@@ -44,6 +47,8 @@ const FIRST_SPACING_MS = 50
 const NO_SPACING_MS = 5
 /** How much of the distance between two requests is left after one that was taken: 23 of them undo a refusal. */
 const RECOVERY = 0.97
+/** How long half of that distance takes to go by itself, however few requests there are: from the slowest in two minutes. */
+const HALF_LIFE_MS = 15_000
 
 const steadyTiming: Timing = { ...systemTiming, now: () => performance.now() }
 
@@ -56,6 +61,8 @@ const steadyTiming: Timing = { ...systemTiming, now: () => performance.now() }
 export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: RateOptions = {}): Rate {
   const leastSpacingMs = spacingOf(requestsPerSecond)
   let spacingMs = leastSpacingMs
+  /** Up to when what time takes from the spacing is counted; no pause takes from it. */
+  let spacedAt = timing.now()
   let lastAt = Number.NEGATIVE_INFINITY
   let heldUntil = Number.NEGATIVE_INFINITY
   let pauseMs = FIRST_PAUSE_MS
@@ -64,11 +71,20 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
   let sentWhenLowered = 0
   let line: Promise<unknown> = Promise.resolve()
 
+  const bounded = (ms: number) => (leastSpacingMs === 0 && ms < NO_SPACING_MS ? 0 : Math.max(leastSpacingMs, ms))
+  const recover = () => {
+    const now = timing.now()
+    if (now <= spacedAt) return
+    spacingMs = bounded(spacingMs * 0.5 ** ((now - spacedAt) / HALF_LIFE_MS))
+    spacedAt = now
+  }
+
   const pass = async (signal: AbortSignal | undefined): Promise<Turn> => {
     for (;;) {
       signal?.throwIfAborted()
       const now = timing.now()
       if (heldUntil - now > MOST_PAUSE_MS) throw heldTooLong(heldUntil - now)
+      recover()
       // A shared turn is itself one spacing after the one before.
       const apartMs = shares ? spacingMs - leastSpacingMs : spacingMs
       const waitMs = Math.max(lastAt + apartMs, heldUntil) - now
@@ -84,17 +100,19 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
     taken() {
       if (number <= sentWhenLowered) return
       pauseMs = FIRST_PAUSE_MS
-      const next = spacingMs * RECOVERY
-      spacingMs = leastSpacingMs === 0 && next < NO_SPACING_MS ? 0 : Math.max(leastSpacingMs, next)
+      spacingMs = bounded(spacingMs * RECOVERY)
     },
     refused(retryAfterMs) {
       const isNews = number > sentWhenLowered
       heldUntil = Math.max(heldUntil, timing.now() + (retryAfterMs ?? (isNews ? pauseMs : 0)))
-      if (!isNews) return
+      if (!isNews) return spacingMs
+      recover()
       sentWhenLowered = sent
       pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)
       const slower = Math.min(MOST_SPACING_MS, Math.max(FIRST_SPACING_MS, spacingMs * 2))
       spacingMs = Math.max(leastSpacingMs, slower)
+      spacedAt = heldUntil
+      return spacingMs
     },
   })
 

@@ -72,6 +72,20 @@ export function toClientError(answer: HttpAnswer, asked: RefusedRequest): Client
   })
 }
 
+/** The refusal of a rate, with what goes from now on: so many milliseconds between two requests, fewer again with time. */
+export function slowed(
+  { code, message, facts, next, submitted, retryAfterMs }: ClientError,
+  spacingMs: number,
+): ClientError {
+  const [seconds, perSecond] = [spacingMs / 1000, 1000 / spacingMs].map((number) => Number(number.toFixed(1)))
+  const pace =
+    spacingMs > 1000
+      ? `one request in ${seconds} s`
+      : `at most ${perSecond} ${perSecond === 1 ? 'request' : 'requests'} a second`
+  const options = { facts, submitted, retryAfterMs, ...(next === undefined ? {} : { next }) }
+  return new ClientError(code, `${message} (from here ${pace} for now, more again with time)`, options)
+}
+
 /** Says that a success is not one we can read. The service may well have carried the request out. */
 export function malformed(answer: HttpAnswer, asked: RefusedRequest, expected: string): ClientError {
   const got = excerpt(answer.text)

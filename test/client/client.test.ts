@@ -158,6 +158,7 @@ describe('client: what goes wrong', () => {
       reply: refuses(429, 8, 'Too many requests.', ''),
       code: 'client/rate-limited',
       submitted: 'no',
+      says: /Too many requests\. \(from here at most 20 requests a second for now, more again with time\)$/,
     },
     {
       name: 'a quota shares the gRPC code but does not pass',

@@ -109,6 +109,22 @@ describe('rate: what a refusal does', () => {
     expect(times.at(-1)! - times.at(-2)!).toBe(100)
   })
 
+  test('is forgotten with time, where hardly anything is asked', async () => {
+    const { timing, run } = createSleepers()
+    const rate = createRate({ requestsPerSecond: 10, timing })
+    const times: number[] = []
+    const ask = async () => {
+      for (let count = 0; count < 15; count++) (await rate.take()).refused(10)
+      await timing.sleep(120_000)
+      for (let count = 0; count < 3; count++) {
+        await rate.take()
+        times.push(timing.now())
+      }
+    }
+    await run(ask())
+    expect([times[1]! - times[0]!, times[2]! - times[1]!]).toEqual([100, 100])
+  })
+
   test('of many at once is one lowering: they are the same news', async () => {
     const burst = Array.from({ length: 30 }, () => ({ afterMs: 0, takesMs: 50, refusal: 'silent' as const }))
     const times = await at(undefined, [...burst, ...Array.from({ length: 3 }, () => ({ ...taken, afterMs: 1_000 }))])
