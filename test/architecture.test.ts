@@ -18,6 +18,7 @@ const spine = [
   'protocol',
   'policy',
   'authority',
+  'keepers',
   'stamp',
   'webhook',
   'chain',
@@ -39,7 +40,8 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   policy: ['diagnostics', 'protocol'],
   // Who may decide is said once, for both wings.
   authority: ['policy', 'protocol'],
-  stamp: ['encoding', 'crypto', 'protocol', 'diagnostics', 'telemetry', 'local'],
+  keepers: ['local'],
+  stamp: ['encoding', 'crypto', 'protocol', 'diagnostics', 'telemetry', 'local', 'keepers'],
   webhook: ['encoding', 'crypto', 'protocol'],
   chain: ['encoding', 'crypto'],
   spark: ['encoding', 'crypto'],

@@ -4,6 +4,7 @@
  * SQLite; where mail, chains and clients are is told to it.
  */
 
+export type { KeeperTools } from '../keepers/index.ts'
 export type { ChainsSettings } from './chains/index.ts'
 export { SERVICE_CODES, type ServiceCode } from './codes.ts'
 export { ServiceError } from './error.ts'
@@ -21,7 +22,6 @@ export {
   wrapKeyOfFolder,
 } from './folder/index.ts'
 export { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
-export type { KeeperTools } from './master-key/index.ts'
 export {
   listWrittenMessages,
   type MessagesSettings,

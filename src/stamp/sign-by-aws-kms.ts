@@ -1,5 +1,6 @@
 /** AWS KMS, by the AWS SDK (docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html). */
-import { KEEPER_MS, loadClient, type OpenKeeperKey } from './keeper-tools.ts'
+import { KEEPER_MS, loadClient } from '../keepers/index.ts'
+import type { OpenKeeperKey } from './keeper-key.ts'
 
 /** As much of `@aws-sdk/client-kms` as is used. */
 interface Sdk {

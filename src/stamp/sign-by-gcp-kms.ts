@@ -1,5 +1,6 @@
 /** Google Cloud KMS, by its client library (cloud.google.com/kms/docs/reference/rest: `cryptoKeyVersions.asymmetricSign`). */
-import { KEEPER_MS, loadClient, type OpenKeeperKey } from './keeper-tools.ts'
+import { KEEPER_MS, loadClient } from '../keepers/index.ts'
+import type { OpenKeeperKey } from './keeper-key.ts'
 
 /** As much of `@google-cloud/kms` as is used. */
 interface Library {

@@ -5,7 +5,8 @@
 import { encodeDerSignature, parseDerSignature, sha256 } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { encodeHex } from '../encoding/index.ts'
-import type { OpenKeeperKey, SignDigest, SignKeyTools } from './keeper-tools.ts'
+import type { KeeperTools } from '../keepers/index.ts'
+import type { OpenKeeperKey, SignDigest } from './keeper-key.ts'
 import { SCHEMES } from './schemes.ts'
 
 /** A P-256 key of a keeper. */
@@ -18,7 +19,7 @@ export interface KeeperKey {
   /** Lower-case hex of the compressed point. */
   readonly publicKey: string
   readonly curve: 'p256'
-  readonly tools: SignKeyTools
+  readonly tools: KeeperTools
 }
 
 /** Loaded when a key names them, and never else. */

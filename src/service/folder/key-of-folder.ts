@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type KeeperTools, rewrapMasterKey } from '../master-key/index.ts'
+import type { KeeperTools } from '../../keepers/index.ts'
+import { rewrapMasterKey } from '../master-key/index.ts'
 import { MASTER_KEY_FILE, readMasterKey } from './files.ts'
 import { nothingServed } from './snapshot.ts'
 

@@ -1,5 +1,6 @@
 /** AWS KMS, by the AWS SDK (docs.aws.amazon.com/kms/latest/APIReference/API_Encrypt.html). */
-import { KEEPER_MS, type Keeper, loadClient, type OpenKeeper, PURPOSE } from './keeper.ts'
+import { KEEPER_MS, loadClient } from '../../keepers/index.ts'
+import { type Keeper, type OpenKeeper, PURPOSE } from './keeper.ts'
 
 /** As much of `@aws-sdk/client-kms` as is used. */
 interface Sdk {

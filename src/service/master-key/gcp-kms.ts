@@ -1,5 +1,6 @@
 /** Google Cloud KMS, by its client library (cloud.google.com/kms/docs/reference/rest/v1/projects.locations.keyRings.cryptoKeys/encrypt). */
-import { KEEPER_MS, type Keeper, loadClient, type OpenKeeper, PURPOSE } from './keeper.ts'
+import { KEEPER_MS, loadClient } from '../../keepers/index.ts'
+import { type Keeper, type OpenKeeper, PURPOSE } from './keeper.ts'
 
 /** As much of `@google-cloud/kms` as is used. */
 interface Library {

@@ -3,14 +3,14 @@ import { createPooledRandomBytes, seal, unseal } from '../../crypto/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
 import { readPrivate } from '../../local/index.ts'
 import { ServiceError } from '../error.ts'
-import { type Keeper, type OpenKeeper, PURPOSE, variable } from './keeper.ts'
+import { type Keeper, type OpenKeeper, PURPOSE } from './keeper.ts'
 
 /** `file:/etc/quorate/outer.key`: on another volume than the folder, or there is no point in it. */
 export const openKeyFile: OpenKeeper = async (path) => keeperBy(readPrivate(path)?.trim(), `the file \`${path}\``)
 
 /** `env:QUORATE_MASTER_KEY`. */
 export const openVariable: OpenKeeper = async (name, tools) =>
-  keeperBy(variable(name, tools).trim(), `the variable ${name}`)
+  keeperBy(tools.environment[name]?.trim(), `the variable ${name}`)
 
 function keeperBy(text: string | undefined, where: string): Keeper {
   if (text === undefined || !/^[0-9a-f]{64}$/i.test(text)) {

@@ -3,17 +3,16 @@
  * one wrap the key anew, replaces the file and nothing else: processes that run have the key already.
  */
 import { decodeBase64, encodeBase64, encodeHex } from '../../encoding/index.ts'
+import { ClientMissing, type KeeperTools } from '../../keepers/index.ts'
 import { type Exposure, readPrivate, writePrivate } from '../../local/index.ts'
 import { Secret } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
 import { openAwsKms } from './aws-kms.ts'
 import { openGcpKms } from './gcp-kms.ts'
-import { checkLength, type Keeper, type KeeperTools, type OpenKeeper } from './keeper.ts'
+import { checkLength, type Keeper, type OpenKeeper } from './keeper.ts'
 import { openKeyFile, openVariable } from './local-key.ts'
 import { openPkcs11 } from './pkcs11.ts'
 import { openVault } from './vault.ts'
-
-export type { KeeperTools } from './keeper.ts'
 
 /** Keepers by the scheme of their names. */
 const KEEPERS: Readonly<Record<string, OpenKeeper>> = {
@@ -121,7 +120,10 @@ async function withKeeper(
     const reason = cause instanceof Error ? `${cause.name}: ${cause.message}`.replaceAll(/\s+/g, ' ') : 'unknown'
     throw new ServiceError('service/key-keeper-failed', `the keeper \`${scheme}\` failed: ${reason}`, {
       facts: { keeper: scheme, changed: 'nothing' },
-      next: 'see that it is reached, and that its key may encrypt and decrypt; then run the same again',
+      next:
+        cause instanceof ClientMissing
+          ? 'install it, then run the same again'
+          : 'see that it is named as docs/master-key.md says, is reached, and that its key may encrypt and decrypt; then run the same again',
       cause,
     })
   } finally {

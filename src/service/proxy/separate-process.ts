@@ -1,6 +1,7 @@
 /** The authentication proxy as a process of its own, beside a service that it submits to over HTTP. */
 import { join } from 'node:path'
 import { createPooledRandomBytes } from '../../crypto/index.ts'
+import type { KeeperTools } from '../../keepers/index.ts'
 import { explainSystemError } from '../../local/index.ts'
 import { type Logger, type Secret, silentLogger } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
@@ -14,7 +15,7 @@ import {
 } from '../folder/index.ts'
 import { EDGE_LIMITS, type EdgeLimits, listen, openTls, type TlsFiles } from '../http/index.ts'
 import { createSealing, readServiceKeys, type Sealing } from '../keys/index.ts'
-import { type KeeperTools, openMasterKey } from '../master-key/index.ts'
+import { openMasterKey } from '../master-key/index.ts'
 import { listenForMetrics, openMetrics } from '../metrics/index.ts'
 import { createVouching, type IssuerSettings } from '../oauth/index.ts'
 import { createPostgresReader, createReader, type PostgresSettings, readFirstOrganization } from '../store/index.ts'
