@@ -5,7 +5,6 @@
 import type { IndirectPath, IndirectStep } from '../../src/analysis/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
-import type { Actual } from '../../src/resources/index.ts'
 import type { Made, Name } from '../authority/organizations.ts'
 import type { TestService } from '../service/harness.ts'
 import { createPasskey } from '../service/passkey.ts'
@@ -32,20 +31,19 @@ const MOST_LOOKS = 300
 export interface Scene {
   readonly service: TestService
   readonly made: Made
-  readonly actual: Actual
   readonly signWith: string
+  readonly tagId: string
+  readonly policies: readonly { readonly id: string; readonly denies: boolean }[]
 }
 
 /** Why a way does not end in a signature; undefined where it does. */
 export async function playPath(scene: Scene, { people, steps }: IndirectPath): Promise<string | undefined> {
-  const { service, made, actual, signWith } = scene
+  const { service, made, signWith, tagId: tag, policies } = scene
   const playing = Object.fromEntries(people.map((name) => [name, made.stampings[name as Name]]))
   const { get, joins } = createPlayers(service, made.organizationId, playing)
-  const idsOf = (kind: string) => actual.resources.filter((one) => one.kind === kind).map(({ id }) => id!)
-  const denials = actual.resources.filter(({ kind, fields }) => kind === 'policy' && fields['effect'] === 'deny')
+  const denials = policies.filter(({ denies }) => denies).map(({ id }) => id)
   const userIds = new Map(Object.entries(made.userIds as Readonly<Record<string, string>>))
   const looks = new Map<string, Look>(Object.entries(made.shape.people).map(([name, { tagged }]) => [name, { tagged }]))
-  const [tag] = idsOf('tag')
   /** Who carries out a move that was gained, again and again. */
   const movers = new Map<string, { readonly type: ActivityType; readonly voters: readonly string[] }>()
 
@@ -182,12 +180,11 @@ export async function playPath(scene: Scene, { people, steps }: IndirectPath): P
         (await get('ACTIVITY_TYPE_CREATE_POLICIES', { policies: [{ policyName: 'any', ...ANYTHING }] }, [first!])) !==
           undefined &&
         (denials.length === 0 ||
-          (await get('ACTIVITY_TYPE_DELETE_POLICIES', { policyIds: denials.map(({ id }) => id!) }, [first!])) !==
-            undefined)
+          (await get('ACTIVITY_TYPE_DELETE_POLICIES', { policyIds: denials }, [first!])) !== undefined)
       )
     }
     if (!gains.includes('polic')) return true
-    for (const parameters of policyMoves(type, { denials: denials.map(({ id }) => id!), all: idsOf('policy') }))
+    for (const parameters of policyMoves(type, { denials, all: policies.map(({ id }) => id) }))
       if (!(await through(type, parameters, voters))) return false
     return true
   }

@@ -10,7 +10,7 @@ import { insertOrganization } from '../../src/service/resources/organizations/st
 import { insertPolicy } from '../../src/service/resources/policies/store.ts'
 import { insertTag } from '../../src/service/resources/tags/store.ts'
 import { insertUser } from '../../src/service/resources/users/store.ts'
-import type { Database } from '../../src/service/store/index.ts'
+import type { Transaction } from '../../src/service/store/index.ts'
 import { openStoreOf } from '../postgres.ts'
 import type { TestClient, TestService } from '../service/harness.ts'
 import { createPasskey } from '../service/passkey.ts'
@@ -91,6 +91,9 @@ export interface Made {
   readonly shape: Shape
   readonly organizationId: string
   readonly userIds: Readonly<Record<Name, string>>
+  readonly tagId: string
+  /** In the order of the shape. */
+  readonly policyIds: readonly string[]
   readonly stampings: Readonly<Record<Name, readonly Stamping[]>>
   readonly alice: { readonly publicKey: string; readonly privateKey: string }
 }
@@ -101,109 +104,119 @@ export async function addOrganizations(
   all: readonly Shape[],
   now: number,
 ): Promise<readonly Made[]> {
-  await service.service.close()
-  const database = await openStoreOf(service.dataDir, { now })
   const made: Made[] = []
-  for (const shape of all) made.push(await insert(database, service, shape, now))
-  await database.close()
-  await service.restart()
+  await inStore(service, now, async (tx) => {
+    for (const shape of all) made.push(await insert(tx, service, shape, now))
+  })
   return made
 }
 
-async function insert(database: Database, service: TestService, shape: Shape, now: number): Promise<Made> {
+/** Writes into the service's own database while it is down. */
+export async function inStore(
+  service: TestService,
+  now: number,
+  work: (tx: Transaction) => Promise<void>,
+): Promise<void> {
+  await service.service.close()
+  const database = await openStoreOf(service.dataDir, { now })
+  await database.write(work)
+  await database.close()
+  await service.restart()
+}
+
+async function insert(tx: Transaction, service: TestService, shape: Shape, now: number): Promise<Made> {
   const [organizationId, tag] = [crypto.randomUUID(), crypto.randomUUID()]
   const dated = { organization_id: organizationId, created_at: now, updated_at: now }
   const userIds = Object.fromEntries(PEOPLE.map((name) => [name, crypto.randomUUID()])) as Record<Name, string>
   const stampings = Object.fromEntries(PEOPLE.map((name) => [name, [] as Stamping[]])) as Record<Name, Stamping[]>
+  const policyIds = shape.policies.map(() => crypto.randomUUID())
   let alice: Made['alice'] | undefined
-  await database.write(async (tx) => {
-    await insertOrganization(tx, {
-      id: organizationId,
-      parent_id: service.organizationId,
-      name: organizationId,
-      quorum_threshold: 1,
-      created_at: now,
-      updated_at: now,
-    })
-    await tx
-      .insertInto('features')
-      .values({ organization_id: organizationId, name: 'FEATURE_NAME_SMS_AUTH', value: '' })
-      .execute()
-    await insertTag(tx, { id: tag, name: 'ops', type: 'TAG_TYPE_USER', ...dated })
-    for (const [index, name] of PEOPLE.entries()) {
-      const { has, tagged } = shape.people[name]
-      const user_id = userIds[name]
-      // Two of them share an address.
-      const email = index < 2 ? 'desk@acme.test' : `${name}@acme.test`
-      const phone_number = has.includes('code') ? `+1555123000${index}` : null
-      await insertUser(tx, { id: user_id, name, email, phone_number, ...dated })
-      if (tagged)
-        await tx
-          .insertInto('tag_members')
-          .values({ organization_id: organizationId, tag_id: tag, member_id: user_id })
-          .execute()
-      for (const sort of has) {
-        if (sort === 'passkey') {
-          const passkey = createPasskey()
-          await insertAuthenticator(tx, {
-            id: crypto.randomUUID(),
-            user_id,
-            name: 'passkey',
-            credential_id: passkey.credentialId,
-            public_key: passkey.publicKey,
-            transports: '[]',
-            attestation_type: 'none',
-            aaguid: encodeBase64Url(new Uint8Array(16)),
-            model: '',
-            rp_id_hash: encodeBase64Url(sha256(encodeUtf8('app.acme.test'))),
-            backup_eligible: 0,
-            sign_count: 0,
-            ...dated,
-          })
-          const raw: TestClient['raw'] = (path, text) =>
-            service.root.raw(path, text, { 'x-stamp': '', 'x-stamp-webauthn': passkey.stamp(text) })
-          stampings[name].push({ sort, name: 'passkey', raw })
-          continue
-        }
-        if (sort === 'oauth') {
-          const provider = { name: 'oauth', issuer: 'https://id.test', audience: 'a', subject: name }
-          await insertOauthProvider(tx, { id: crypto.randomUUID(), user_id, ...provider, ...dated })
-        }
-        // A login leaves a key of its session.
-        const type = sort === 'oauth' ? OAUTH : sort === 'code' ? OTP : 'CREDENTIAL_TYPE_API_KEY_P256'
-        const pair = generateP256KeyPair()
-        await insertApiKey(tx, {
+  await insertOrganization(tx, {
+    id: organizationId,
+    parent_id: service.organizationId,
+    name: organizationId,
+    quorum_threshold: 1,
+    created_at: now,
+    updated_at: now,
+  })
+  await tx
+    .insertInto('features')
+    .values({ organization_id: organizationId, name: 'FEATURE_NAME_SMS_AUTH', value: '' })
+    .execute()
+  await insertTag(tx, { id: tag, name: 'ops', type: 'TAG_TYPE_USER', ...dated })
+  for (const [index, name] of PEOPLE.entries()) {
+    const { has, tagged } = shape.people[name]
+    const user_id = userIds[name]
+    // Two of them share an address.
+    const email = index < 2 ? 'desk@acme.test' : `${name}@acme.test`
+    const phone_number = has.includes('code') ? `+1555123000${index}` : null
+    await insertUser(tx, { id: user_id, name, email, phone_number, ...dated })
+    if (tagged)
+      await tx
+        .insertInto('tag_members')
+        .values({ organization_id: organizationId, tag_id: tag, member_id: user_id })
+        .execute()
+    for (const sort of has) {
+      if (sort === 'passkey') {
+        const passkey = createPasskey()
+        await insertAuthenticator(tx, {
           id: crypto.randomUUID(),
           user_id,
-          name: sort,
-          public_key: pair.publicKey,
-          credential_type: type,
-          expiration_seconds: sort === 'expired' ? 3_600 : null,
+          name: 'passkey',
+          credential_id: passkey.credentialId,
+          public_key: passkey.publicKey,
+          transports: '[]',
+          attestation_type: 'none',
+          aaguid: encodeBase64Url(new Uint8Array(16)),
+          model: '',
+          rp_id_hash: encodeBase64Url(sha256(encodeUtf8('app.acme.test'))),
+          backup_eligible: 0,
+          sign_count: 0,
           ...dated,
         })
-        if (name === 'alice' && sort === 'key') alice = pair
-        if (sort !== 'expired') {
-          const { raw } = service.client(pair.privateKey)
-          stampings[name].push({ sort, name: sort === 'code' ? 'login by code' : sort, raw })
-        }
+        const raw: TestClient['raw'] = (path, text) =>
+          service.root.raw(path, text, { 'x-stamp': '', 'x-stamp-webauthn': passkey.stamp(text) })
+        stampings[name].push({ sort, name: 'passkey', raw })
+        continue
       }
-    }
-    for (const [index, { consensus, who, denies, condition = null }] of shape.policies.entries()) {
-      const policy = {
+      if (sort === 'oauth') {
+        const provider = { name: 'oauth', issuer: 'https://id.test', audience: 'a', subject: name }
+        await insertOauthProvider(tx, { id: crypto.randomUUID(), user_id, ...provider, ...dated })
+      }
+      // A login leaves a key of its session.
+      const type = sort === 'oauth' ? OAUTH : sort === 'code' ? OTP : 'CREDENTIAL_TYPE_API_KEY_P256'
+      const pair = generateP256KeyPair()
+      await insertApiKey(tx, {
         id: crypto.randomUUID(),
-        name: `p${index}`,
-        effect: denies ? 'EFFECT_DENY' : 'EFFECT_ALLOW',
-        consensus: CONSENSUS[consensus]!.replaceAll('TAG', tag).replaceAll('ID', userIds[who]),
-        condition,
-        time: null,
-        notes: '',
+        user_id,
+        name: sort,
+        public_key: pair.publicKey,
+        credential_type: type,
+        expiration_seconds: sort === 'expired' ? 3_600 : null,
         ...dated,
+      })
+      if (name === 'alice' && sort === 'key') alice = pair
+      if (sort !== 'expired') {
+        const { raw } = service.client(pair.privateKey)
+        stampings[name].push({ sort, name: sort === 'code' ? 'login by code' : sort, raw })
       }
-      await insertPolicy(tx, policy, crypto.randomUUID())
     }
-    const members = shape.members.map((name) => userIds[name])
-    const threshold = Math.min(shape.threshold, members.length)
-    await setQuorum(tx, organizationId, { userIds: members, threshold, now })
-  })
-  return { shape, organizationId, userIds, stampings, alice: alice! }
+  }
+  for (const [index, { consensus, who, denies, condition = null }] of shape.policies.entries()) {
+    const policy = {
+      id: policyIds[index]!,
+      name: `p${index}`,
+      effect: denies ? 'EFFECT_DENY' : 'EFFECT_ALLOW',
+      consensus: CONSENSUS[consensus]!.replaceAll('TAG', tag).replaceAll('ID', userIds[who]),
+      condition,
+      time: null,
+      notes: '',
+      ...dated,
+    }
+    await insertPolicy(tx, policy, crypto.randomUUID())
+  }
+  const members = shape.members.map((name) => userIds[name])
+  const threshold = Math.min(shape.threshold, members.length)
+  await setQuorum(tx, organizationId, { userIds: members, threshold, now })
+  return { shape, organizationId, userIds, tagId: tag, policyIds, stampings, alice: alice! }
 }
