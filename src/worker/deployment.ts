@@ -34,19 +34,24 @@ const PAUSE_MS = 500
 /** gRPC: NOT_FOUND, FAILED_PRECONDITION. What another change of the deployment gets in the way of is aborted or unavailable. */
 const NOT_YET: ReadonlySet<number> = new Set([5, 9, 10, 14])
 
+/** `ROUTING_CONFIG_UPDATE_STATE_IN_PROGRESS`; a server that does not say is done once it has answered. */
+const BEING_TOLD = 1
+
 /**
- * Makes a version the current one, whose workers take new workflows and those that upgrade. Its worker must run. Throws
- * `worker/version-refused`, also where the server does not know it within a minute.
+ * Makes a version the current one, whose workers take new workflows and those that upgrade, and waits until all task queues have been
+ * told: one that has not would still give what begins to the version before. Its worker must run. Throws `worker/version-refused`,
+ * also where the server does not know it, or has not told them, within a minute.
  */
 export async function makeCurrent(
   { workflowService }: Pick<Connection, 'workflowService'>,
   { namespace, deployment, buildId }: Pick<WorkerVersion, 'deployment' | 'buildId'> & { readonly namespace: string },
 ): Promise<void> {
   const until = Date.now() + KNOWN_WITHIN_MS
+  const asked = { namespace, deploymentName: deployment }
   for (;;) {
     try {
-      await workflowService.setWorkerDeploymentCurrentVersion({ namespace, deploymentName: deployment, buildId })
-      return
+      await workflowService.setWorkerDeploymentCurrentVersion({ ...asked, buildId })
+      break
     } catch (error) {
       if (!isGrpcServiceError(error)) throw error
       if (!NOT_YET.has(error.code) || Date.now() > until) {
@@ -57,5 +62,14 @@ export async function makeCurrent(
       }
     }
     await delay(PAUSE_MS)
+  }
+  for (; ; await delay(PAUSE_MS)) {
+    const { workerDeploymentInfo: told } = await workflowService.describeWorkerDeployment(asked)
+    if (told?.routingConfigUpdateState !== BEING_TOLD) return
+    if (Date.now() > until) {
+      throw new WorkerError('worker/version-refused', `Temporal does not make version ${buildId} the current one`, {
+        facts: { deployment, said: 'some task queues have not been told of it yet' },
+      })
+    }
   }
 }
