@@ -100,7 +100,6 @@ export async function openField({
     workflowId: `apply/${organizationId}`,
     taskQueue: settings.taskQueue,
     args: [{ organizationId, planDigest: plan.digest, run: await store.runs.open(plan.digest) }],
-    workflowTaskTimeout: '2s',
   })
 
   return {

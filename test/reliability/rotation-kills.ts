@@ -181,7 +181,6 @@ export async function killInRotations({
       workflowId: `rotate/${organizationId}/${userId}`,
       taskQueue: settings.taskQueue,
       args: [{ organizationId, rotationId: order.rotationId }],
-      workflowTaskTimeout: '2s',
     })
     let isOver = false
     const signing = (async () => {

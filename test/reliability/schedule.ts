@@ -163,7 +163,6 @@ async function pay({ chain: kind, count, seed }: ScheduleOptions, stage: Stage):
           taskQueue: machine.queue,
           args: [{ organizationId, sendId }],
           workflowIdConflictPolicy: 'USE_EXISTING',
-          workflowTaskTimeout: '2s',
         })
         machine.begun.set(sendId, order)
         return

@@ -155,7 +155,7 @@ export async function weather({
   ) => {
     for (;;) {
       try {
-        const options = { workflowId: id, taskQueue: settings.taskQueue, workflowTaskTimeout: '2s' } as const
+        const options = { workflowId: id, taskQueue: settings.taskQueue } as const
         const handle = await temporal.client.workflow.start<Flow>(type, { ...options, args: [input] as never })
         handles.push(handle)
         return handle

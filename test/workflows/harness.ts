@@ -154,7 +154,6 @@ export async function openStages(
             workflowId,
             taskQueue,
             args: [{ organizationId, planDigest: plan.digest, run: await store.runs.open(plan.digest), ...more }],
-            workflowTaskTimeout: '2s',
           })
           return {
             plan,

@@ -171,7 +171,6 @@ async function begin(user: Somebody, sink: RotationSink, more: Partial<RotationO
     workflowId: `rotate/${organizationId}/${user.userId}/${order.rotationId}`,
     taskQueue: organizationId,
     args: [{ organizationId, rotationId: order.rotationId }],
-    workflowTaskTimeout: '2s',
   })
   return {
     order,

@@ -153,7 +153,6 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
         workflowId: `send-batch/${organizationId}/${batchId}${run}`,
         taskQueue: organizationId,
         args: [{ organizationId, batchId, stopOnFailure }],
-        workflowTaskTimeout: '2s',
       })
       return {
         batch,

@@ -126,7 +126,6 @@ async function start(sendId: string, run = '') {
     workflowId: `send/${organizationId}/${sendId}${run}`,
     taskQueue: organizationId,
     args: [{ organizationId, sendId }],
-    workflowTaskTimeout: '2s',
   })
 }
 
