@@ -38,8 +38,10 @@ function renderDiagnostic(fault: Diagnostic, styles: FaultStyles): string {
 /** Renders an error as text: code and message, its facts as a table, what to do next. */
 export function renderError(error: unknown, styles: FaultStyles = {}): string {
   const { code, message, facts, next } = toErrorJson(error)
+  // A sentence of somebody else's that the message has said already.
+  const isSaid = (value: unknown) => typeof value === 'string' && /\s/.test(value) && message.includes(`: ${value}`)
   const rows = [
-    ...Object.entries(facts).map(([name, value]) => [name, String(value)]),
+    ...Object.entries(facts).flatMap(([name, value]) => (isSaid(value) ? [] : [[name, String(value)]])),
     ...(next ? [['next', next]] : []),
   ]
   const width = Math.max(0, ...rows.map(([name]) => name!.length))

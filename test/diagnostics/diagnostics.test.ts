@@ -195,6 +195,15 @@ describe('errors', () => {
     )
   })
 
+  test('error: a sentence that the message has said already is not said again, and stays in the JSON form', () => {
+    const said = 'could not find public key'
+    const refused = new QuorateError('a/b', `the API answered: ${said}`, {
+      facts: { 'API message': said, status: 401 },
+    })
+    expect(renderError(refused)).toBe('error a/b: the API answered: could not find public key\n  status  401\n')
+    expect(toErrorJson(refused).facts).toEqual({ 'API message': said, status: 401 })
+  })
+
   test('error: the JSON form says the same, and no cause', () => {
     expect(toErrorJson(error)).toEqual({
       code: 'client/activity-failed',
