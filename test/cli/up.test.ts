@@ -92,6 +92,20 @@ describe('up', () => {
     expect(refused.exit).toBe(1)
   })
 
+  test('whoever looks how the apply stands is told, whatever key the background process works with', async () => {
+    const bob = { ...env, QUORATE_API_KEY_FILE: join(folder, 'data/keys/bob.json') }
+    const look = await quorate(['status'], { env: bob })
+    expect([look.exit, look.stdout], look.stderr).toEqual([0, expect.stringContaining('11 done')])
+    // To begin one is another matter: it would be signed with the other key.
+    const rotate = await quorate(
+      ['rotate', 'key', '--user', 'carol', '--name', 'laptop', '--to-command', 'cat', '--yes'],
+      {
+        env: bob,
+      },
+    )
+    expect([rotate.exit, rotate.stderr]).toEqual([1, expect.stringContaining('error cli/background-other')])
+  })
+
   test('down stops what runs, and the next up finds everything as it was', async () => {
     const down = await quorate(['down', '--json'], { env })
     expect(JSON.parse(down.stdout).stopped).toBe(true)

@@ -58,13 +58,18 @@ export function temporalOf(
   }
 }
 
-/** Works with the applies of an organization at its Temporal server. */
+/**
+ * Works with the applies of an organization at its Temporal server. Who only looks (`isLook`) takes the one that runs, whoever's key it
+ * works with.
+ */
 export async function withApplies<T>(
   input: Pick<CommandInput, 'settings' | 'environment' | 'io'>,
   place: Place,
   work: (applies: ApplyPlace) => Promise<T>,
+  { isLook = false }: { readonly isLook?: boolean } = {},
 ): Promise<T> {
-  const temporal = await findTemporalServer(input, place)
+  const running = isLook ? await findRunningTemporal(input) : undefined
+  const temporal = running ?? (await findTemporalServer(input, place))
   try {
     const { organizationId } = place
     const { dataDir } = input.settings

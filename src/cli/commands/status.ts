@@ -94,86 +94,93 @@ async function look(input: CommandInput): Promise<ExitCode> {
   if (isOnlyLook) await assertUp(input)
   const place = await findPlace(input)
   const service = isOnlyLook ? await readServiceState(input) : {}
-  return withApplies(input, place, async (applies) => {
-    const { organizationId } = applies
-    const store = readStorePlace(join(applies.dataDir, 'plans'))
-    if (store && !json) io.out(line`Plan store  ${store.shown}\n`)
-    const handle = await findApply(applies)
-    const inside = await runningInside(applies)
-    const beginning = await beginningInside(applies)
-    const watched = await findWatched(input, applies)
-    const shown = watched ? { watch: watchJson(watched) } : {}
-    const watchLines = watched ? `\nWatched\n${renderWatch(watched, io.style, Date.now())}` : ''
-    const rotations = await openRotationsWithEnds(applies)
-    if (options['cancel'])
-      for (const { end, rotationId } of rotations) if (end) await giveUpRotation(applies.dataDir, rotationId)
-    if (!json)
-      for (const one of rotations)
-        io.out(renderRotation(one, io.style, place.now()) + renderRotationEnd(one, options['cancel'] === true))
-    const rotating = rotations.length > 0 ? { rotations } : {}
-    if (!handle && inside.length === 0 && beginning.length === 0) {
-      if (json) writeJson(io, { organizationId, apply: null, ...shown, ...rotating, ...service })
-      else {
-        const nothing = line`Nothing has been applied to organization ${organizationId} from here.\n`
-        io.out(nothing + watchLines + renderService(service))
+  return withApplies(
+    input,
+    place,
+    async (applies) => {
+      const { organizationId } = applies
+      const store = readStorePlace(join(applies.dataDir, 'plans'))
+      if (store && !json) io.out(line`Plan store  ${store.shown}\n`)
+      const handle = await findApply(applies)
+      const inside = await runningInside(applies)
+      const beginning = await beginningInside(applies)
+      const watched = await findWatched(input, applies)
+      const shown = watched ? { watch: watchJson(watched) } : {}
+      const watchLines = watched ? `\nWatched\n${renderWatch(watched, io.style, Date.now())}` : ''
+      const rotations = await openRotationsWithEnds(applies)
+      if (options['cancel'])
+        for (const { end, rotationId } of rotations) if (end) await giveUpRotation(applies.dataDir, rotationId)
+      if (!json)
+        for (const one of rotations)
+          io.out(renderRotation(one, io.style, place.now()) + renderRotationEnd(one, options['cancel'] === true))
+      const rotating = rotations.length > 0 ? { rotations } : {}
+      if (!handle && inside.length === 0 && beginning.length === 0) {
+        if (json) writeJson(io, { organizationId, apply: null, ...shown, ...rotating, ...service })
+        else {
+          const nothing = line`Nothing has been applied to organization ${organizationId} from here.\n`
+          io.out(nothing + watchLines + renderService(service))
+        }
+        const left = options['cancel'] ? rotations.filter(({ end }) => end === undefined) : rotations
+        return exitOfAll(left.map(exitOfOpen))
       }
-      const left = options['cancel'] ? rotations.filter(({ end }) => end === undefined) : rotations
-      return exitOfAll(left.map(exitOfOpen))
-    }
-    // One that somebody ended at Temporal answers for ever what was true then.
-    const end = handle && (await foreignEndOf(handle))
-    const all = [...(handle && !end ? [handle] : []), ...inside.map((one) => one.handle)]
-    // First what begins applies, or it would begin more.
-    if (options['cancel']) for (const one of [...beginning, ...all]) await cancelApply(one)
-    // Nobody who kept its start goes on with it.
-    if (options['cancel'] && end) await createPlanStore(join(applies.dataDir, 'plans')).endRuns(organizationId)
-    const follow = !end && (options['follow'] === true || options['cancel'] === true)
-    const patience = createPatience(input, { what: 'the apply', next: 'run `quorate status --follow` again' })
-    // A program that looks again and again is told what the apply has seen; a person who looks, how it is now.
-    const askNow = end || json || options['watch'] === true ? askProgress : askAnew
-    const followAnew = async (one: ApplyHandle) => {
-      if (options['cancel'] !== true) await nudgeApply(one)
-      return followApply(one, createProgressView(io, patience))
-    }
-    const watch = follow ? followAnew : askNow
-    const progress = handle ? await watch(handle) : undefined
-    const followed: InsideOutcome[] = []
-    if (follow && !options['cancel']) {
-      const ended = (one: InsideOutcome) => (json ? undefined : io.out(renderInside(one, io)))
-      for (const one of beginning) followed.push(...(await followBegun(one, { applies, ended, look: () => {} })))
-    }
-    const names = new Set(followed.map(({ plan }) => plan.organization.name))
-    const others = inside.filter((one) => !names.has(one.organization))
-    const pending = options['cancel'] ? [] : await namesToBegin(beginning)
-    const data = {
-      ...asData([...others, ...followed.flatMap(runOf)]),
-      ...(pending.length > 0 ? { pendingSubOrganizations: pending } : {}),
-    }
-    if (json)
-      writeJson(io, {
-        organizationId,
-        apply: await dataOf(progress, applies.dataDir),
-        ...(end ? { end } : {}),
-        ...data,
-        ...shown,
-        ...rotating,
-        ...service,
-      })
-    else {
-      if (progress) io.out(await renderStatus(progress, io, applies.dataDir))
-      if (end) io.out(renderEnd(end, options['cancel'] === true))
-      for (const one of others)
-        io.out(line`\n${io.style.strong(one.organization)}\n` + (await renderStatus(one.progress, io, applies.dataDir)))
-      io.out(watchLines + renderService(service))
-      if (pending.length > 0) io.out(line`\nNot begun yet inside: ${pending.join(', ')}\n`)
-    }
-    if (options['cancel'] !== true && end) return EXIT.error
-    if (!follow) {
-      const applies = [...(progress && !end ? [progress] : []), ...others.map((one) => one.progress)]
-      return exitOfAll([...applies.map(exitOfLook), ...rotations.map(exitOfOpen)])
-    }
-    return exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
-  })
+      // One that somebody ended at Temporal answers for ever what was true then.
+      const end = handle && (await foreignEndOf(handle))
+      const all = [...(handle && !end ? [handle] : []), ...inside.map((one) => one.handle)]
+      // First what begins applies, or it would begin more.
+      if (options['cancel']) for (const one of [...beginning, ...all]) await cancelApply(one)
+      // Nobody who kept its start goes on with it.
+      if (options['cancel'] && end) await createPlanStore(join(applies.dataDir, 'plans')).endRuns(organizationId)
+      const follow = !end && (options['follow'] === true || options['cancel'] === true)
+      const patience = createPatience(input, { what: 'the apply', next: 'run `quorate status --follow` again' })
+      // A program that looks again and again is told what the apply has seen; a person who looks, how it is now.
+      const askNow = end || json || options['watch'] === true ? askProgress : askAnew
+      const followAnew = async (one: ApplyHandle) => {
+        if (options['cancel'] !== true) await nudgeApply(one)
+        return followApply(one, createProgressView(io, patience))
+      }
+      const watch = follow ? followAnew : askNow
+      const progress = handle ? await watch(handle) : undefined
+      const followed: InsideOutcome[] = []
+      if (follow && !options['cancel']) {
+        const ended = (one: InsideOutcome) => (json ? undefined : io.out(renderInside(one, io)))
+        for (const one of beginning) followed.push(...(await followBegun(one, { applies, ended, look: () => {} })))
+      }
+      const names = new Set(followed.map(({ plan }) => plan.organization.name))
+      const others = inside.filter((one) => !names.has(one.organization))
+      const pending = options['cancel'] ? [] : await namesToBegin(beginning)
+      const data = {
+        ...asData([...others, ...followed.flatMap(runOf)]),
+        ...(pending.length > 0 ? { pendingSubOrganizations: pending } : {}),
+      }
+      if (json)
+        writeJson(io, {
+          organizationId,
+          apply: await dataOf(progress, applies.dataDir),
+          ...(end ? { end } : {}),
+          ...data,
+          ...shown,
+          ...rotating,
+          ...service,
+        })
+      else {
+        if (progress) io.out(await renderStatus(progress, io, applies.dataDir))
+        if (end) io.out(renderEnd(end, options['cancel'] === true))
+        for (const one of others)
+          io.out(
+            line`\n${io.style.strong(one.organization)}\n` + (await renderStatus(one.progress, io, applies.dataDir)),
+          )
+        io.out(watchLines + renderService(service))
+        if (pending.length > 0) io.out(line`\nNot begun yet inside: ${pending.join(', ')}\n`)
+      }
+      if (options['cancel'] !== true && end) return EXIT.error
+      if (!follow) {
+        const applies = [...(progress && !end ? [progress] : []), ...others.map((one) => one.progress)]
+        return exitOfAll([...applies.map(exitOfLook), ...rotations.map(exitOfOpen)])
+      }
+      return exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
+    },
+    { isLook: isOnlyLook },
+  )
 }
 
 /** How the organization is watched; not where only an apply is followed or stopped. */
