@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { forecast } from '../../src/analysis/index.ts'
-import { withNeeds } from '../../src/cli/views/progress.ts'
+import { createStyle } from '../../src/cli/io.ts'
+import { renderStanding, withNeeds } from '../../src/cli/views/progress.ts'
 import {
   makePlan,
   readPlan,
@@ -243,6 +244,27 @@ describe('render', () => {
     const text = renderPlanText(planOf({ actual, lock, forget: ['policy.gone'] }))
     expect(text).toContain('≠ policy.gone')
     expect(text).toContain('2 live things are not in the definitions and left alone: user.alice, apiKey.alice.laptop')
+  })
+
+  test('of an apply that was stopped, what waits may still be approved, and how that is ended is said', () => {
+    const waiting = {
+      index: 0,
+      type: 'T',
+      summary: 'create tag one',
+      state: 'waiting',
+      fingerprint: 'sha256:0123456789',
+    }
+    const standing = (state: string) =>
+      renderStanding(
+        { planDigest: 'd', state, startedAt: '', batches: [waiting] } as never,
+        undefined,
+        createStyle(false),
+        0,
+      )
+    expect(standing('waiting')).toContain('0123-4567 waits for an approver, who votes with `quorate approve 0123-4567`')
+    expect(standing('cancelled')).toContain(
+      '0123-4567 may still be approved, and is then carried out; `quorate reject 0123-4567` ends it',
+    )
   })
 
   test('as data, what waits says who may still vote', () => {

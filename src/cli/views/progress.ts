@@ -154,7 +154,12 @@ export const renderStanding = view(
       const code = shortCode(batch.fingerprint ?? '')
       const who = needed.length === 0 ? '' : ` waits for ${renderApprovers({ outcome: 'waits', needed })}, who`
       const by = who === '' ? ' waits for an approver, who' : who
-      return batch.state === 'waiting' ? [`${style.strong(code)}${by} votes with \`quorate approve ${code}\`\n`] : []
+      if (batch.state !== 'waiting') return []
+      if (progress.state === 'cancelled')
+        return [
+          `${style.strong(code)} may still be approved, and is then carried out; \`quorate reject ${code}\` ends it\n`,
+        ]
+      return [`${style.strong(code)}${by} votes with \`quorate approve ${code}\`\n`]
     })
     const result = renderResult(progress, style, now)
     const why = progress.error && !result.includes(progress.error.message) ? `${progress.error.message}\n` : ''
