@@ -10,6 +10,8 @@ import { line } from './screen.ts'
 
 /** The longest that nothing is said. */
 const SILENCE_MS = 10_000
+/** How often it is looked whether that is over. */
+const LOOK_MS = 1_000
 
 /** A logger for clients: says each read that is tried again and why, and every ten seconds which request has no answer. */
 export function createWaitLogger({ say }: Pick<Io, 'say'>, baseUrl: string): Logger {
@@ -56,6 +58,8 @@ function nameOf(path: string): string {
 export interface Patience {
   /** Called at each look, with what is still open in a few words; `hasNews` says that something was just shown. Throws `cli/still-runs`. */
   readonly look: (open: () => string, hasNews?: boolean) => void
+  /** Says what is still open also while no look has an answer, for as long as the work takes. */
+  readonly during: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 /** Follows with a limit (`--wait`), and where nobody watches a terminal says every ten seconds what is waited for. */
@@ -67,8 +71,24 @@ export function createPatience(
   const startedAt = performance.now()
   let saidAt = startedAt
   let newsAt = startedAt
+  let lastOpen = () => 'Temporal has not answered yet'
+  const say = (now: number) => {
+    if (io.live || now - saidAt < SILENCE_MS) return
+    saidAt = now
+    io.say(line`Nothing new for ${Math.round((now - newsAt) / 1000)} s: ${lastOpen()}\n`)
+  }
   return {
+    async during(work) {
+      saidAt = newsAt = performance.now()
+      const timer = setInterval(() => say(performance.now()), LOOK_MS).unref()
+      try {
+        return await work()
+      } finally {
+        clearInterval(timer)
+      }
+    },
     look(open, hasNews = false) {
+      lastOpen = open
       const now = performance.now()
       if (hasNews) saidAt = newsAt = now
       if (limitMs !== undefined && now - startedAt >= limitMs) {
@@ -82,9 +102,7 @@ export function createPatience(
           },
         )
       }
-      if (io.live || now - saidAt < SILENCE_MS) return
-      saidAt = now
-      io.say(line`Nothing new for ${Math.round((now - newsAt) / 1000)} s: ${open()}\n`)
+      say(now)
     },
   }
 }

@@ -52,6 +52,24 @@ describe('waiting', () => {
       expect.objectContaining({ code: 'cli/still-runs', exit: 3, facts: { open: 'submitting create tag one' } }),
     )
   })
+
+  test('where Temporal leaves a look without an answer, that is said too', async () => {
+    const { texts, io } = listener()
+    const patience = createPatience({ io, options: {} }, { what: 'the apply', next: 'look again' })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const followed = patience.during(() => promise)
+    vi.advanceTimersByTime(15_000)
+    patience.look(() => 'submitting create tag one', true)
+    vi.advanceTimersByTime(25_000)
+    resolve()
+    await followed
+    vi.advanceTimersByTime(60_000)
+    expect(texts).toEqual([
+      'Nothing new for 10 s: Temporal has not answered yet\n',
+      'Nothing new for 10 s: submitting create tag one\n',
+      'Nothing new for 20 s: submitting create tag one\n',
+    ])
+  })
 })
 
 test('waiting: an apply whose submits are answered with 500 says so, ends with 3 after `--wait`, and is made once later', async () => {

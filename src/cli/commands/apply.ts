@@ -31,7 +31,7 @@ import {
   renderWaiting,
   withNeeds,
 } from '../views/progress.ts'
-import { createPatience } from '../waiting.ts'
+import { createPatience, type Patience } from '../waiting.ts'
 import { readText } from './show.ts'
 
 /** Carries out a saved plan and nothing else, or plans a folder and carries that out. */
@@ -59,7 +59,8 @@ interface Target {
 }
 
 async function carry(input: CommandInput, { place, named, events }: Target): Promise<ExitCode> {
-  const door = openDoor(input, place, createShow(input, events))
+  const patience = createPatience(input, { what: 'the apply', next: FOLLOW })
+  const door = openDoor(input, { place, patience, tell: createShow(input, { events, patience }) })
   const requestFor = (folder: string) => planRequest(input, { folder, place })
   if (!isSaved(named)) return applyFolder(door, requestFor(named))
   if (input.options['target'] !== undefined) {
@@ -79,7 +80,10 @@ async function carry(input: CommandInput, { place, named, events }: Target): Pro
 const FOLLOW = 'follow it with `quorate status --follow`, or run the same command again: nothing is submitted twice'
 
 /** What an apply asks of a terminal, or of a log. */
-function openDoor(input: CommandInput, place: Place, tell: ApplyDoor['tell']): ApplyDoor {
+function openDoor(
+  input: CommandInput,
+  { place, tell, patience }: { readonly patience: Patience } & Pick<ApplyDoor, 'place' | 'tell'>,
+): ApplyDoor {
   const { io, options } = input
   const otherwise = '`quorate status --follow` follows it, `quorate status --cancel` stops it at the next safe point.'
   return {
@@ -88,7 +92,9 @@ function openDoor(input: CommandInput, place: Place, tell: ApplyDoor['tell']): A
     plan: (request) => showingPlan(input, (told) => planFolder(request, told)),
     confirm: (plan) => confirm(input, plan),
     withApplies: (work) =>
-      withApplies(input, place, (applies) => looking(io, { what: 'the apply', otherwise }, () => work(applies))),
+      withApplies(input, place, (applies) =>
+        looking(io, { what: 'the apply', otherwise }, () => patience.during(() => work(applies))),
+      ),
     // Followed to its end on a terminal, to the first wait for a person anywhere else.
     isEnough: () => !io.terminal,
     isDetached: options['detach'] === true,
@@ -118,10 +124,12 @@ async function confirm({ io, options }: CommandInput, plan: Plan): Promise<void>
 }
 
 /** Shows what an apply tells: as text, as one JSON object at the end, or as events. */
-function createShow(input: CommandInput, events: EventStream | undefined): ApplyDoor['tell'] {
+function createShow(
+  input: CommandInput,
+  { events, patience }: { readonly events: EventStream | undefined; readonly patience: Patience },
+): ApplyDoor['tell'] {
   const { io, json } = input
   const talks = !json && !events
-  const patience = createPatience(input, { what: 'the apply', next: FOLLOW })
   const progressView = createProgressView(io, patience)
   const showProgress: typeof progressView = (progress, before) => {
     if (!events) return progressView(progress, before)
