@@ -16,6 +16,12 @@ import { Parts, type SavepointStatement } from './parts.ts'
 /** Statements kept prepared for each connection; the service's queries are far fewer than this. */
 const MAX_PREPARED = 512
 
+/**
+ * For how long a transaction keeps the main thread, in milliseconds: then others have a turn before its next statement. Nobody else
+ * writes meanwhile, nor sees what it wrote. What `run` does at once, which is short, counts with it.
+ */
+const LONGEST_TURN_MS = 10
+
 /** Statement kinds that return no rows unless they say `returning`. */
 const WRITES = new Set(['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode'])
 
@@ -64,6 +70,7 @@ class SqliteDriver implements Driver {
     this.#connection.fault = undefined
     await connection.executeQuery(CompiledQuery.raw(this.#begin))
     this.#connection.isOpen = true
+    this.#connection.turnBegan = performance.now()
     this.#connection.memory.begun()
   }
 
@@ -136,6 +143,8 @@ class SqliteConnection implements DatabaseConnection {
   fault: StoreUnavailable | undefined
   /** Whether a transaction is open: nothing is run directly outside of one, where it would commit by itself. */
   isOpen = false
+  /** Since when its transaction has the main thread, by `performance.now()`. */
+  turnBegan = 0
   readonly memory: ConnectionMemory
   readonly parts = new Parts((statement) => void this.run(SAVEPOINTS[statement], NO_VALUES, false))
   readonly #database: DatabaseSync
@@ -147,6 +156,10 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.isOpen && performance.now() - this.turnBegan > LONGEST_TURN_MS) {
+      await new Promise((resolve) => setImmediate(resolve))
+      this.turnBegan = performance.now()
+    }
     if (this.fault && query.sql !== 'rollback') throw this.fault
     try {
       if (this.memory.running(query)) this.parts.writing()

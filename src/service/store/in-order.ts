@@ -2,6 +2,7 @@
  * Lists of an organization are in the order of creation, by a column: clocks stand still (several rows of one activity share
  * their time) or step back.
  */
+import { piecesOf } from './pieces.ts'
 import { prepare, type Rows } from './prepared.ts'
 import type { OrderedTable, Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
@@ -28,10 +29,11 @@ export async function insertInOrder<Table extends OrderedTable>(
   const from = (last?.position ?? 0) + 1
   // One table stands for all of them: each has the column.
   const placed = rows.map((row, index) => ({ ...row, position: from + index })) as unknown as Schema['users'][]
-  await tx
-    .insertInto(table as 'users')
-    .values(placed)
-    .execute()
+  for (const some of piecesOf(placed))
+    await tx
+      .insertInto(table as 'users')
+      .values(some)
+      .execute()
 }
 
 function findLast(table: OrderedTable) {

@@ -3,6 +3,7 @@
  * Nothing here names a table; a resource's `store.ts` says which is its own, and has the statements that only it needs.
  */
 import { insertInOrder, type NewRow } from './in-order.ts'
+import { piecesOf } from './pieces.ts'
 import { prepare } from './prepared.ts'
 import type { OrderedTable, Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
@@ -69,8 +70,8 @@ export function createTable<Name extends Exclude<OrderedTable, 'organizations'>>
       return Number(row!.count)
     },
     async delete(tx, organizationId, ids) {
-      if (ids.length === 0) return
-      await tx.deleteFrom(table).where('organization_id', '=', organizationId).where('id', 'in', ids).execute()
+      for (const some of piecesOf(ids))
+        await tx.deleteFrom(table).where('organization_id', '=', organizationId).where('id', 'in', some).execute()
     },
   }
 }

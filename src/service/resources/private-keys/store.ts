@@ -1,4 +1,4 @@
-import { createTable, type InOrder, storedList, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, piecesOf, storedList, type Transaction } from '../../store/index.ts'
 
 /** A key of its own, in no wallet. */
 export interface PrivateKeyRow {
@@ -53,10 +53,6 @@ const FACTS = [
   'updated_at',
 ] as const
 
-/** SQLite takes 32,766 parameters a statement; a key has 12, an address 5. */
-const KEYS_A_STATEMENT = 500
-const ADDRESSES_A_STATEMENT = 2_000
-
 /** Adds private keys, each with its addresses in the order given. */
 export async function insertPrivateKeys(
   tx: Transaction,
@@ -65,19 +61,14 @@ export async function insertPrivateKeys(
     readonly addresses: readonly { readonly format: string; readonly address: string }[]
   }[],
 ): Promise<void> {
-  for (let start = 0; start < added.length; start += KEYS_A_STATEMENT) {
-    const rows = added.slice(start, start + KEYS_A_STATEMENT).map(({ row }) => row)
-    await privateKeyTable.insert(tx, rows)
-  }
+  await privateKeyTable.insert(
+    tx,
+    added.map(({ row }) => row),
+  )
   const addresses = added.flatMap(({ row: { organization_id, id: private_key_id }, addresses }) =>
     addresses.map((address, position) => ({ organization_id, private_key_id, ...address, position })),
   )
-  for (let start = 0; start < addresses.length; start += ADDRESSES_A_STATEMENT) {
-    await tx
-      .insertInto('private_key_addresses')
-      .values(addresses.slice(start, start + ADDRESSES_A_STATEMENT))
-      .execute()
-  }
+  for (const some of piecesOf(addresses)) await tx.insertInto('private_key_addresses').values(some).execute()
 }
 
 /** Reads the private keys of the organization, all or those among `keyIds`, in the order of their creation. */
@@ -124,6 +115,8 @@ export async function deletePrivateKeys(
     ['private_key_addresses', 'private_key_id'],
     ['private_keys', 'id'],
   ] as const) {
-    await tx.deleteFrom(table).where('organization_id', '=', organizationId).where(column, 'in', keyIds).execute()
+    // A key may have any tag: few keys at a time.
+    for (const some of piecesOf(keyIds, 25))
+      await tx.deleteFrom(table).where('organization_id', '=', organizationId).where(column, 'in', some).execute()
   }
 }

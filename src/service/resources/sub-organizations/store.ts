@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Schema, type Transaction, tablesOfOrganization } from '../../store/index.ts'
 import type { OauthIdentity } from '../oauth-providers/store.ts'
+import { deleteAccountsOf } from '../wallets/accounts-store.ts'
 
 /** What a sub-organization may be looked for by: itself, or something that is in it. Matching is exact. */
 export type SubOrganizationFilter =
@@ -80,6 +81,7 @@ function matches(filter: SubOrganizationFilter): RawBuilder<boolean> {
 
 /** Deletes an organization with everything in it; its row and its activities stay for audit, under a mark. */
 export async function deleteOrganization(tx: Transaction, organizationId: string, now: number): Promise<void> {
+  await deleteAccountsOf(tx, organizationId)
   for (const table of tablesOfOrganization) {
     await tx.deleteFrom(table).where('organization_id', '=', organizationId).execute()
   }

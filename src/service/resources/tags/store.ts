@@ -1,4 +1,12 @@
-import { createTable, type InOrder, type Rows, remember, storedList, type Transaction } from '../../store/index.ts'
+import {
+  createTable,
+  type InOrder,
+  piecesOf,
+  type Rows,
+  remember,
+  storedList,
+  type Transaction,
+} from '../../store/index.ts'
 
 export interface TagRow {
   id: string
@@ -45,11 +53,13 @@ export async function updateTag(
 
 /** Deletes tags, with their memberships. */
 export async function deleteTags(tx: Transaction, organizationId: string, tagIds: readonly string[]): Promise<void> {
-  await tx
-    .deleteFrom('tag_members')
-    .where('organization_id', '=', organizationId)
-    .where('tag_id', 'in', tagIds)
-    .execute()
+  // A tag may have a thousand members: one at a time.
+  for (const tagId of tagIds)
+    await tx
+      .deleteFrom('tag_members')
+      .where('organization_id', '=', organizationId)
+      .where('tag_id', '=', tagId)
+      .execute()
   await tagTable.delete(tx, organizationId, tagIds)
 }
 
@@ -84,20 +94,15 @@ export async function insertTagMembers(
   organizationId: string,
   members: readonly { readonly tagId: string; readonly memberId: string }[],
 ): Promise<void> {
-  for (let start = 0; start < members.length; start += MEMBERS_A_STATEMENT) {
-    const rows = members
-      .slice(start, start + MEMBERS_A_STATEMENT)
-      .map(({ tagId, memberId }) => ({ organization_id: organizationId, tag_id: tagId, member_id: memberId }))
+  for (const some of piecesOf(members))
     await tx
       .insertInto('tag_members')
-      .values(rows)
+      .values(
+        some.map(({ tagId, memberId }) => ({ organization_id: organizationId, tag_id: tagId, member_id: memberId })),
+      )
       .onConflict((conflict) => conflict.doNothing())
       .execute()
-  }
 }
-
-/** SQLite takes 32,766 parameters a statement; a member has 3. */
-const MEMBERS_A_STATEMENT = 5_000
 
 /** Takes a tag from these members. */
 export async function deleteTagMembers(

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../store/index.ts'
+import { piecesOf, type Transaction } from '../../store/index.ts'
 
 /** The key of an account, so that nobody need open its wallet's words to sign. */
 export interface WalletAccountKeyRow {
@@ -14,17 +14,9 @@ declare module '../../store/schema.ts' {
   }
 }
 
-/** SQLite takes 32,766 parameters a statement; a row has 3. */
-const ROWS_A_STATEMENT = 5_000
-
 /** Keeps the sealed keys of accounts. */
 export async function insertAccountKeys(tx: Transaction, keys: readonly WalletAccountKeyRow[]): Promise<void> {
-  for (let start = 0; start < keys.length; start += ROWS_A_STATEMENT) {
-    await tx
-      .insertInto('wallet_account_keys')
-      .values(keys.slice(start, start + ROWS_A_STATEMENT))
-      .execute()
-  }
+  for (const some of piecesOf(keys)) await tx.insertInto('wallet_account_keys').values(some).execute()
 }
 
 /** Reads the key of an account, still sealed, if it was ever kept by itself. */

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../store/index.ts'
+import { piecesOf, type Transaction } from '../../store/index.ts'
 
 export interface WalletAccountRow {
   id: string
@@ -45,16 +45,8 @@ export async function insertWalletAccounts(
     exported: 0,
     position: first + index,
   }))
-  for (let start = 0; start < rows.length; start += ROWS_A_STATEMENT) {
-    await tx
-      .insertInto('wallet_accounts')
-      .values(rows.slice(start, start + ROWS_A_STATEMENT))
-      .execute()
-  }
+  for (const some of piecesOf(rows)) await tx.insertInto('wallet_accounts').values(some).execute()
 }
-
-/** SQLite takes 32,766 parameters a statement; a row has 14. */
-const ROWS_A_STATEMENT = 500
 
 /** Reads accounts by their ids, oldest first. */
 export async function listAccountsById(
@@ -143,9 +135,26 @@ export async function deleteWalletAccounts(
   organizationId: string,
   accountIds: readonly string[],
 ): Promise<void> {
-  await tx
-    .deleteFrom('wallet_accounts')
-    .where('organization_id', '=', organizationId)
-    .where('id', 'in', accountIds)
-    .execute()
+  for (const some of piecesOf(accountIds))
+    await tx
+      .deleteFrom('wallet_accounts')
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', some)
+      .execute()
+}
+
+/** Deletes the accounts of these wallets, or all of the organization, of which there may be any number. */
+export async function deleteAccountsOf(
+  tx: Transaction,
+  organizationId: string,
+  walletIds?: readonly string[],
+): Promise<void> {
+  let query = tx.selectFrom('wallet_accounts').select('id').where('organization_id', '=', organizationId)
+  if (walletIds) query = query.where('wallet_id', 'in', walletIds)
+  const accounts = await query.execute()
+  await deleteWalletAccounts(
+    tx,
+    organizationId,
+    accounts.map(({ id }) => id),
+  )
 }

@@ -1,4 +1,5 @@
 import { createTable, type InOrder, storedList, type Transaction } from '../../store/index.ts'
+import { deleteAccountsOf } from './accounts-store.ts'
 
 export interface WalletRow {
   id: string
@@ -74,10 +75,6 @@ export async function deleteWallets(
   organizationId: string,
   walletIds: readonly string[],
 ): Promise<void> {
-  await tx
-    .deleteFrom('wallet_accounts')
-    .where('organization_id', '=', organizationId)
-    .where('wallet_id', 'in', walletIds)
-    .execute()
+  await deleteAccountsOf(tx, organizationId, walletIds)
   await walletTable.delete(tx, organizationId, walletIds)
 }
