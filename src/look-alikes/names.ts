@@ -22,7 +22,8 @@ export interface LookAlike<Of> {
 
 /** Names to look others up in. */
 export interface LookAlikeIndex<Of> {
-  add(one: ScopedName<Of>): void
+  /** Gives what `find` would have found before. */
+  add(one: ScopedName<Of>): ScopedName<Of> | undefined
   /** The first name of the scope that looks like this one and is not the same. */
   find(one: Pick<ScopedName<Of>, 'scope' | 'name'>): ScopedName<Of> | undefined
 }
@@ -33,17 +34,19 @@ export function indexLookAlikes<Of>(names: Iterable<ScopedName<Of>>): LookAlikeI
   const byLook = new Map<string, readonly ScopedName<Of>[]>()
   const keysOf = ({ scope, name }: Pick<ScopedName<Of>, 'scope' | 'name'>) =>
     looksOf(name).map((look) => `${scope}\0${look}`)
+  const others = (keys: readonly string[], own: string) =>
+    keys.flatMap((key) => byLook.get(key) ?? []).find(({ name }) => name !== own)
   const index: LookAlikeIndex<Of> = {
     add(one) {
-      for (const key of keysOf(one)) {
+      const keys = keysOf(one)
+      const found = others(keys, one.name)
+      for (const key of keys) {
         const known = byLook.get(key) ?? []
         if (known.length < 2 && known.every(({ name }) => name !== one.name)) byLook.set(key, [...known, one])
       }
+      return found
     },
-    find: (one) =>
-      keysOf(one)
-        .flatMap((key) => byLook.get(key) ?? [])
-        .find(({ name }) => name !== one.name),
+    find: (one) => others(keysOf(one), one.name),
   }
   for (const one of names) index.add(one)
   return index
@@ -54,9 +57,8 @@ export function findLookAlikes<Of>(names: Iterable<ScopedName<Of>>): readonly Lo
   const before = indexLookAlikes<Of>([])
   const found: LookAlike<Of>[] = []
   for (const one of names) {
-    const like = before.find(one)
+    const like = before.add(one)
     if (like) found.push({ one, like })
-    before.add(one)
   }
   return found
 }

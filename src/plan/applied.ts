@@ -30,7 +30,11 @@ export function createReasons(
   const rows = lock[actual.organizationId] ?? {}
   const rowOf = createRowLookup(rows)
   const alive = new Set(actual.resources.map(({ id }) => id))
-  const known = knownIds(rows, ids)
+  let known: ReturnType<typeof knownIds> | undefined
+  const wantedOf = (desired: Resource) => {
+    known ??= knownIds(rows, ids)
+    return textsOf(desired, known)
+  }
 
   return ({ address, action, input: { desired, actual: live, fields } }) => {
     const row = rowOf(address, live)
@@ -39,12 +43,11 @@ export function createReasons(
     const of = row?.id ?? address
     if (!live) {
       if (!row || (row.id !== undefined && alive.has(row.id))) return { cause: 'declared only' }
-      const asDefined =
-        row.applied === undefined || row.applied === digestTexts(of, [...textsOf(desired!, known).values()])
+      const asDefined = row.applied === undefined || row.applied === digestTexts(of, [...wantedOf(desired!).values()])
       return { cause: asDefined ? 'live changed' : 'both changed' }
     }
     if (row?.applied === undefined) return { cause: 'differs' }
-    return reasonOf(fields, { applied: row.applied, of, wanted: textsOf(desired!, known), live })
+    return reasonOf(fields, { applied: row.applied, of, wanted: wantedOf(desired!), live })
   }
 }
 

@@ -1,5 +1,13 @@
 import { canonicalJson } from '../encoding/index.ts'
-import { type Comparison, type FieldRow, type KindName, kinds, type Resource, type Value } from '../resources/index.ts'
+import {
+  type Comparison,
+  type FieldRow,
+  KINDS,
+  type KindName,
+  kinds,
+  type Resource,
+  type Value,
+} from '../resources/index.ts'
 import { managedFields } from './diff.ts'
 import { compareText } from './lock.ts'
 
@@ -21,12 +29,19 @@ export function comparedFields(resource: Resource): readonly string[] {
 
 /** The fields of a kind that a definition may leave out without saying what they are then. */
 export function leavableFields(kind: KindName): readonly string[] {
-  return Object.entries(kinds[kind].fields).flatMap(([field, row]) =>
-    row.schema === undefined || row.required || row.inherited || row.absent !== undefined || row.compare === 'never'
-      ? []
-      : [field],
-  )
+  return LEAVABLE.get(kind)!
 }
+
+const LEAVABLE: ReadonlyMap<KindName, readonly string[]> = new Map(
+  KINDS.map((kind) => [
+    kind,
+    Object.entries(kinds[kind].fields).flatMap(([field, row]) =>
+      row.schema === undefined || row.required || row.inherited || row.absent !== undefined || row.compare === 'never'
+        ? []
+        : [field],
+    ),
+  ]),
+)
 
 /** The fields of a definition that it could have left out, as the lock keeps them. */
 export function leavableIn({ kind, fields }: Resource): readonly string[] {

@@ -1,8 +1,8 @@
 /** The plan as Markdown for a pull request: what a reviewer asks first stands first, and the rest folds away. */
-import { markdownCode as code, markdownText as inline, printableDeep } from '../diagnostics/index.ts'
+import { markdownCode as code, markdownText as inline } from '../diagnostics/index.ts'
 import type { Plan } from './document.ts'
 import { allPlans, appliedPlans, hasChanges } from './inside.ts'
-import { lookAlikeLines, renderChangesAsDiff } from './render.ts'
+import { lookAlikeLines, printablePlan, renderChangesAsDiff } from './render.ts'
 import { undoLines } from './undo.ts'
 import {
   accessLines,
@@ -68,7 +68,7 @@ function render(
     power = Number.POSITIVE_INFINITY,
   }: MarkdownOptions & Most,
 ): string {
-  const plan = printableDeep(given, { lines: ['before', 'after'] })
+  const plan = printablePlan(given)
   const { organization, actor, changes, batches, access } = plan
   const left = unmanagedText(plan)
   const guards = appliedPlans(plan).flatMap((one) =>

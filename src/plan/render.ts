@@ -51,7 +51,7 @@ const WIDTH = 100
  * `No changes.`
  */
 export function renderPlanText(given: Plan, styles: PlanStyles = {}): string {
-  const plan = printableDeep(given, { lines: LINES })
+  const plan = printablePlan(given)
   const paint = painter(styles)
   const { subOrganizations: inside = [] } = plan
   const empty = !hasChanges(plan)
@@ -63,6 +63,13 @@ export function renderPlanText(given: Plan, styles: PlanStyles = {}): string {
     empty ? (plan.target ? 'No changes in what `--target` names.' : 'No changes.') : '',
   ]
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+}
+
+/** A plan with every text printable; without what it leans on, which is most of it and never shown. */
+export function printablePlan(plan: Plan): Plan {
+  const shown = (one: Plan): Plan => ({ ...one, live: { every: [], things: [] } })
+  const { subOrganizations: inside } = plan
+  return printableDeep({ ...shown(plan), ...(inside ? { subOrganizations: inside.map(shown) } : {}) }, { lines: LINES })
 }
 
 /** Also what does not change may be refused: something was found that is in no definition and lets people in. */
@@ -129,7 +136,7 @@ export function renderChangesAsDiff(plan: Plan): string {
 
 /** The changes alone, inside and out. */
 function renderChanges(plan: Plan, styles: PlanStyles): string {
-  const [own, ...inside] = allPlans(printableDeep(plan, { lines: LINES }))
+  const [own, ...inside] = allPlans(printablePlan(plan))
   const lines = (one: Plan, within: string) => {
     const likes = likesOf(one)
     return one.changes.map((change) =>

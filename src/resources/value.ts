@@ -15,6 +15,7 @@ export function isTemplateText(value: unknown): value is TemplateText {
 
 /** Every address that the value refers to, once each, sorted. */
 export function referencesOf(value: Value): readonly Address[] {
+  if (!isObject(value) && !isList(value)) return []
   const found = new Set<Address>()
   const visit = (part: Value): void => {
     if (isReference(part)) found.add(part.$ref)
