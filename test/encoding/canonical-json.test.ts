@@ -51,6 +51,28 @@ test('canonical JSON: absent members are left out, names like those of every obj
   expect(canonicalJson(JSON.parse('{"__proto__":1,"constructor":2}'))).toBe('{"__proto__":1,"constructor":2}')
 })
 
+test('canonical JSON: names that are numbers stand in the order of their text, as others do', () => {
+  expect(canonicalJson({ b: [{ 9: 1, 10: { z: 1, a: 2 }, '': 3 }], 1: 0, a: [] })).toBe(
+    '{"1":0,"a":[],"b":[{"":3,"10":{"a":2,"z":1},"9":1}]}',
+  )
+  const named = fc.dictionary(fc.oneof(fc.nat().map(String), fc.constant('__proto__'), fc.string()), fc.jsonValue())
+  fc.assert(
+    fc.property(named, fc.boolean(), (value, isInList) => {
+      const [text, names] = [canonicalJson(isInList ? [value] : value), Object.keys(value).sort()]
+      const members = names.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join(',')
+      expect(text).toBe(isInList ? `[{${members}}]` : `{${members}}`)
+    }),
+  )
+})
+
+test('canonical JSON: what has no text is refused beside names that are numbers, too', () => {
+  for (const value of [{ 1: 1, 2: undefined, 3: Number.NaN }, [{ 1: 1 }, undefined], { 1: [{ 2: 3 }, new Date(0)] }])
+    expect(() => canonicalJson(value)).toThrow(EncodingError)
+  const list: unknown[] = [{ 1: 1 }]
+  list.length = 2
+  expect(() => canonicalJson(list)).toThrow(EncodingError)
+})
+
 test('canonical JSON: objects without a prototype and of another realm are plain', () => {
   expect(canonicalJson(Object.assign(Object.create(null), { a: 1 }))).toBe('{"a":1}')
   expect(canonicalJson(runInNewContext('({ a: [1, { b: 2 }] })'))).toBe('{"a":[1,{"b":2}]}')
