@@ -7,18 +7,27 @@ import { type Chain, currencyOf } from '../chains/index.ts'
 import { createSolanaNode, otherCluster, type SolanaBlock, type SolanaBlockTransaction } from '../nodes/index.ts'
 import { type AssetMovement, type FollowedChain, toChanges } from './followed-chain.ts'
 
+/**
+ * A block, and up to which slot all was final before it was read. INVARIANT: what is asked after it may be final on another way,
+ * which this block is no part of.
+ */
+type BlockAndFinal = SolanaBlock & { readonly finalSlot: number }
+
 /** Follows a Solana cluster. */
-export function followSolana(chain: Chain): FollowedChain<SolanaBlock> {
+export function followSolana(chain: Chain): FollowedChain<BlockAndFinal> {
   const { caip2 } = chain
   const node = createSolanaNode(chain.node)
   return {
     otherServed: async () => otherCluster(caip2, await node.genesisHash()),
     latest: () => node.slot('confirmed'),
-    finalAt: () => node.slot('finalized'),
+    finalAt: async ({ finalSlot }) => finalSlot,
     headOf: (slot) => node.blockHead(slot),
     async nextAfter(slot) {
       const next = await node.nextBlockSlot(slot)
-      return next === undefined ? undefined : node.block(next)
+      if (next === undefined) return undefined
+      const finalSlot = await node.slot('finalized')
+      const block = await node.block(next)
+      return block && { ...block, finalSlot }
     },
     async changesIn(block, findOwners) {
       const succeeded = block.transactions.filter(({ failed }) => !failed)
