@@ -307,6 +307,19 @@ ${more}`
     })
   })
 
+  test('policy compare: an amount that no int holds makes a DENY err, and that this is the difference is said', async () => {
+    const denies = (name: string, text: string) => `  ${name}:\n    effect: deny\n    condition: "${text}"\n`
+    const [large, to] = ['eth.tx.value > 5', "eth.tx.to == '0x1111111111111111111111111111111111111111'"]
+    const whole = folder(limited('9', denies('both', `${large} || ${to}`)).replace(' && eth.tx.value < 9', ''))
+    const split = folder(limited('9', denies('large', large) + denies('to', to)).replace(' && eth.tx.value < 9', ''))
+    const { stdout } = await quorate(['policy', 'compare', whole, split])
+    expect(stdout).toContain('sign  narrower\n  less: a request by alice is executed before, and is denied after\n')
+    expect(stdout).toMatch(/before, the condition of `both` errs at `eth\.tx\.value` \(.+\): it denies nothing here\n/)
+    expect(stdout).toMatch(/after, the condition of `large` errs at `eth\.tx\.value` \(.+\): it denies nothing here\n/)
+    const other = await quorate(['policy', 'compare', folder(limited('5')), folder(limited('6'))])
+    expect(other.stdout).not.toContain(' errs at ')
+  })
+
   test('policy compare: --expect fails on a difference that was not expected, and on what it does not know', async () => {
     const small = folder(limited('5'))
     const deny = "  never:\n    effect: deny\n    condition: activity.kind == 'SIGN_TRANSACTION' && eth.tx.value > 3\n"

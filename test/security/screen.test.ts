@@ -700,6 +700,9 @@ const VIEWS: readonly View[] = [
             after: 'allow',
             scenario: { wallet: 'hot', transaction: { ethereum: { data: 'call' } } },
             unsaid: ['more'],
+            errors: [
+              { set: 'after', policy: 'p', effect: 'deny', field: 'condition', part: 'eth.tx.value', message: 'errs' },
+            ],
           },
           unknown: ['p'],
           because: ['why'],

@@ -14,6 +14,16 @@ export interface ShownDifference {
   readonly scenario: Readonly<Record<string, unknown>>
   /** What no key of a scenario says of it. */
   readonly unsaid: readonly string[]
+  /** Policies that this request makes err, which then decide nothing: that alone may be the difference. */
+  readonly errors: readonly {
+    readonly set: 'before' | 'after'
+    readonly policy: string
+    readonly effect: 'allow' | 'deny'
+    readonly field: string
+    /** The part of the field that errs, and how. */
+    readonly part: string
+    readonly message: string
+  }[]
 }
 
 /** The answer of `quorate policy compare`, and its JSON. */
@@ -63,15 +73,19 @@ export const renderCompared = view((report: ComparedView, style: Style): string 
 
 function differenceText(
   how: string,
-  { people, before, after, scenario, unsaid }: ShownDifference,
+  { people, before, after, scenario, unsaid, errors }: ShownDifference,
   style: Style,
 ): string {
   const { expect: _, ...request } = scenario
   const lines = Object.entries(request).map(([key, value]) => `      ${key}: ${flow(value)}\n`)
   const also = unsaid.map((one) => `      ${style.dim(`and ${one}`)}\n`)
+  const erring = errors.map(
+    ({ set, policy, effect, field, part, message }) =>
+      `      ${set}, the ${field} of \`${policy}\` errs at \`${part}\` (${message}): it ${effect === 'deny' ? 'denies' : 'allows'} nothing here\n`,
+  )
   const [submitter, ...voters] = people
   const by = voters.length === 0 ? submitter : `${submitter}, approved by ${voters.join(' and ')}`
-  return `  ${how}: a request by ${by} ${inWords(before)} before, and ${inWords(after)} after\n${[...lines, ...also].join('')}`
+  return `  ${how}: a request by ${by} ${inWords(before)} before, and ${inWords(after)} after\n${[...lines, ...also, ...erring].join('')}`
 }
 
 /** The word of a scenario as a sentence has it. */

@@ -1,7 +1,13 @@
 import { stringify } from 'yaml'
 import { comparePolicies, type Play, relationOf } from '../../../analysis/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../../diagnostics/index.ts'
-import { DEFAULT_TIME, type World, worldOfDefinitions, writeScenario } from '../../../scenarios/index.ts'
+import {
+  DEFAULT_TIME,
+  explainRequest,
+  type World,
+  worldOfDefinitions,
+  writeScenario,
+} from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
 import { writeText } from '../../files.ts'
 import { writeJson } from '../../io.ts'
@@ -80,6 +86,30 @@ function differenceOf(
     // Of somebody who is not in the first set no scenario of it can tell.
     unsaid:
       known === undefined ? [...unsaid, 'what the first set decides, which does not have all of these users'] : unsaid,
+    errors: not === before ? errorsOf(not, by) : errorsOf(by, not),
+  }
+
+  /** What errs in one of them alone. */
+  function errorsOf(first: World, second: World): ShownDifference['errors'] {
+    const [ofBefore, ofAfter] = [errorsIn(first, 'before'), errorsIn(second, 'after')]
+    const same = (a: ShownDifference['errors'][number], b: typeof a) =>
+      a.policy === b.policy && a.effect === b.effect && a.field === b.field && a.part === b.part
+    const alone = (some: ShownDifference['errors'], others: ShownDifference['errors']) =>
+      some.filter((one) => !others.some((other) => same(one, other)))
+    return [...alone(ofBefore, ofAfter), ...alone(ofAfter, ofBefore)]
+  }
+
+  function errorsIn(world: World, set: 'before' | 'after'): ShownDifference['errors'] {
+    const cast = votes.slice(0, count)
+    const approvers = cast.map(({ approver }) => approver)
+    const credentials = cast.flatMap(({ credential }) => (credential ? [credential] : []))
+    const { policies } = explainRequest(world, { ...context, approvers, credentials })
+    return policies.flatMap(({ name, effect, error, fields }) => {
+      if (!error) return []
+      const { message, field, start, end } = error
+      const part = fields.find((one) => one.field === field)?.text.slice(start, end) ?? ''
+      return [{ set, policy: name, effect: effect === 'EFFECT_DENY' ? 'deny' : 'allow', field, part, message } as const]
+    })
   }
 }
 
