@@ -162,23 +162,34 @@ function makersOf(plan: Plan): readonly number[] {
 }
 
 /** The apply that holds the lock, if it carries out the same definitions. Throws `cli/apply-runs`. */
-export async function joinApply(
-  { client, organizationId, dataDir }: ApplyPlace,
-  { definitionsDigest }: Pick<Plan, 'definitionsDigest'>,
-): Promise<ApplyHandle> {
+export async function joinApply({ client, organizationId, dataDir }: ApplyPlace, plan: Plan): Promise<ApplyHandle> {
   const handle = client.workflow.getHandle<typeof apply>(applyId(organizationId))
   const running = await askProgress(handle)
   const store = createPlanStore(join(dataDir, 'plans'))
   const runningPlan = await store.getPlan(running.planDigest).catch(() => undefined)
-  if (runningPlan?.definitionsDigest === definitionsDigest) {
+  const facts = { since: running.startedAt, plan: running.planDigest, submitted: 'nothing of this plan' }
+  if (runningPlan?.definitionsDigest === plan.definitionsDigest) {
+    const known = new Set(askedAgain(runningPlan))
+    if (askedAgain(plan).some((id) => !known.has(id))) {
+      // It holds to the rejections that it met, whatever a later command disregards.
+      throw new QuorateError('cli/apply-runs', 'the apply that runs was begun before, and asks nothing again', {
+        facts,
+        next: 'stop it with `quorate status --cancel` and give --ask-again once more: what waits goes on waiting, and is taken up again',
+      })
+    }
     // Whoever applies again has often just seen somebody approve.
     await askAnew(handle)
     return handle
   }
   throw new QuorateError('cli/apply-runs', 'another plan is being applied to this organization', {
-    facts: { since: running.startedAt, plan: running.planDigest, submitted: 'nothing of this plan' },
+    facts,
     next: 'follow it with `quorate status --follow`, or stop it with `quorate status --cancel` and apply again',
   })
+}
+
+/** The rejections that a plan disregards, inside too. */
+function askedAgain(plan: Plan): readonly string[] {
+  return [plan, ...plansInside(plan)].flatMap(({ askAgain = [] }) => askAgain)
 }
 
 /** Begins what is inside by itself: nothing of the organization's own changes, or another run does that. */
