@@ -73,12 +73,13 @@ export function comparePolicies(
   return powers.map((power) => compareOne(power, input))
 }
 
-/** One request in which two sets differ, the first that is found; `unknown` where there may be one. Follows no more choices of values than the budget has left. */
-export type DifferenceFinder = (
-  first: PolicySet,
-  second: PolicySet,
-  budget: ChoiceBudget,
-) => Play | 'unknown' | undefined
+/** One request in which two sets differ, the first that is found; where there may be one, why that is unknown. Follows no more choices of values than the budget has left. */
+export type DifferenceFinder = (first: PolicySet, second: PolicySet, budget: ChoiceBudget) => Play | Unknown | undefined
+
+/** Why something is not known, each a clause such as `more values would have to be tried`; sorted. */
+export interface Unknown {
+  readonly unknown: readonly string[]
+}
 
 /** Makes a finder for many sets of much the same policies at one moment: each policy is read once. */
 export function createDifferenceFinder(nowMs: number): DifferenceFinder {
@@ -87,14 +88,14 @@ export function createDifferenceFinder(nowMs: number): DifferenceFinder {
     const compared = compare(first, second)
     const difference = createDifferences(compared.sides, budget)
     const input = { ...compared, difference, budget, isOneEnough: true }
-    let isUnknown = false
+    const unknown = new Set<string>()
     for (const power of ALL_POWERS) {
-      const { wider, narrower, relation } = compareOne(power, input)
+      const { wider, narrower, because } = compareOne(power, input)
       const found = wider ?? narrower
       if (found) return found
-      isUnknown ||= relation === 'unknown'
+      for (const why of because) unknown.add(why)
     }
-    return isUnknown ? 'unknown' : undefined
+    return unknown.size > 0 ? { unknown: [...unknown].sort() } : undefined
   }
 }
 

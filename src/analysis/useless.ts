@@ -8,7 +8,7 @@
  */
 import type { PolicyText } from '../policy/index.ts'
 import { assumedPeople, restsOnUnknownPeople } from './assumed-people.ts'
-import { createDifferenceFinder, type PolicySet } from './compare.ts'
+import { createDifferenceFinder, type PolicySet, type Unknown } from './compare.ts'
 import type { ChoiceBudget } from './compare-search.ts'
 import type { Play } from './witness.ts'
 
@@ -22,6 +22,8 @@ export interface UselessPolicy {
   readonly why: 'condition' | 'consensus' | 'denied' | 'covered' | 'unknown'
   /** Names of policies that suffice to make it useless, none of which can be left out. */
   readonly because: readonly string[]
+  /** Why its use is not known, each a clause; of `unknown` alone. */
+  readonly unknown?: Unknown['unknown']
   /** A request that it would allow, or deny, if it were alone, and the votes. */
   readonly example?: Play
 }
@@ -60,30 +62,34 @@ export function uselessPolicies(
 
 type Use = Pick<UselessPolicy, 'why'> & Partial<UselessPolicy>
 /** The first request in which a policy makes a difference beside others. */
-type Adds = (policy: PolicyText, others: readonly PolicyText[]) => Play | 'unknown' | undefined
+type Adds = (policy: PolicyText, others: readonly PolicyText[]) => Play | Unknown | undefined
+
+const PEOPLE_UNKNOWN = {
+  why: 'unknown',
+  unknown: ['policies read more of people who are not defined than whether they are named'],
+} as const satisfies Use
 
 function useOf(policy: PolicyText, others: readonly PolicyText[], adds: Adds): Use | undefined {
   const isDeny = policy.effect === 'EFFECT_DENY'
   const allowing: PolicyText = { ...policy, effect: 'EFFECT_ALLOW' }
   const denials = others.filter(({ effect }) => effect === 'EFFECT_DENY')
   const example = adds(allowing, [])
-  if (example === 'unknown') return { why: 'unknown' }
   if (example === undefined) return neverApplying(allowing, adds)
+  if ('unknown' in example) return { why: 'unknown', ...example }
   const addsTo = (some: readonly PolicyText[]) => adds(isDeny ? allowing : policy, some)
   const beside = isDeny ? denials : others
   const difference = addsTo(beside) ?? (isDeny ? adds(policy, others) : undefined)
-  if (difference === 'unknown') return { why: 'unknown' }
-  if (difference) return undefined
+  if (difference) return 'unknown' in difference ? { why: 'unknown', ...difference } : undefined
   // Others may vote than those who are defined, and meet less of what the other policies ask.
   const sure = beside.filter((one) => !restsOnUnknownPeople(one))
-  if (sure.length < beside.length && addsTo(sure) !== undefined) return { why: 'unknown' }
+  if (sure.length < beside.length && addsTo(sure) !== undefined) return PEOPLE_UNKNOWN
   return { ...causeOf(policy, sure, (some) => addsTo(some) === undefined), example }
 }
 
 /** One that would never apply if it were alone: because of its consensus, where it would without. */
 function neverApplying({ consensus, ...rest }: PolicyText, adds: Adds): Use {
   if (consensus === undefined || adds(rest, []) === undefined) return { why: 'condition' }
-  return { why: restsOnUnknownPeople({ consensus, ...rest }) ? 'unknown' : 'consensus' }
+  return restsOnUnknownPeople({ consensus, ...rest }) ? PEOPLE_UNKNOWN : { why: 'consensus' }
 }
 
 /** The policies that suffice: one DENY, all of them, one ALLOW, or else of all. */

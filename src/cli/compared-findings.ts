@@ -12,7 +12,7 @@ export function comparedFindings(loaded: LoadedDefinitions): readonly ComparedFi
   return uselessPolicies(policySetOf(world), { nowMs: Date.parse(DEFAULT_TIME) }).map((one) => findingOf(one, world))
 }
 
-function findingOf({ policy, why, because, example }: UselessPolicy, world: World): ComparedFinding {
+function findingOf({ policy, why, because, unknown = [], example }: UselessPolicy, world: World): ComparedFinding {
   const effectOf = (name: string) => world.policies.find((one) => one.name === name)?.effect
   const isDeny = effectOf(policy) === 'EFFECT_DENY'
   const verb = isDeny ? 'deny' : 'allow'
@@ -51,7 +51,11 @@ function findingOf({ policy, why, because, example }: UselessPolicy, world: Worl
       }
     }
     case 'unknown':
-      return { rule: 'use-unknown', at, message: `it is not known whether \`${policy}\` is of use` }
+      return {
+        rule: 'use-unknown',
+        at,
+        message: `it is not known whether \`${policy}\` is of use, because ${unknown.join(', and ')}`,
+      }
     default:
       return why satisfies never
   }

@@ -10,8 +10,8 @@ type Given = Readonly<Record<string, Partial<PolicyText>>>
 
 function told(policies: Given, options: { readonly mostChoices?: number } = {}) {
   const named = Object.entries(policies).map(([name, one]) => ({ id: name, name, ...one }))
-  return uselessPolicies(setOf(named), { nowMs: NOW, ...options }).map(({ policy: name, why, because }) =>
-    [name, why, ...because].join(' '),
+  return uselessPolicies(setOf(named), { nowMs: NOW, ...options }).map(({ policy: name, why, because, unknown = [] }) =>
+    [name, why, ...because, ...unknown].join(' '),
   )
 }
 
@@ -127,7 +127,7 @@ describe('useless policies', () => {
     [
       'people of whom not every sort is known',
       { a: { consensus: "approvers.any(u, u.email[0..2] == 'zz')" } },
-      ['a unknown'],
+      ['a unknown policies read more of people who are not defined than whether they are named'],
     ],
     [
       'parts that are compared with each other',
@@ -135,7 +135,7 @@ describe('useless policies', () => {
         a: { condition: `${SIGNS} && eth.tx.to == eth.tx.from` },
         b: { condition: `${SIGNS} && eth.tx.from == eth.tx.to` },
       },
-      ['a unknown', 'b unknown'],
+      ['a', 'b'].map((name) => `${name} unknown parts of a request are compared with each other`),
     ],
     ['the root quorum alone', { a: { condition: SIGNS, consensus: "approvers.any(u, u.id == 'root')" } }, []],
   ])('%s', (_, given, expected) => {
@@ -147,7 +147,9 @@ describe('useless policies', () => {
       small: { condition: `${SIGNS} && eth.tx.value < 5` },
       large: { condition: `${SIGNS} && eth.tx.value <= 9` },
     }
-    expect(told(given, { mostChoices: 0 })).toEqual(['small unknown', 'large unknown'])
+    expect(told(given, { mostChoices: 0 })).toEqual(
+      ['small', 'large'].map((name) => `${name} unknown more requests would have to be tried than are`),
+    )
     expect(told(given)).toEqual(['small covered large'])
   })
 
