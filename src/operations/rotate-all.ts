@@ -4,6 +4,7 @@ import { ApplyError, type RotationOrder, type RotationProgress, type RotationSin
 import type { QueryClient } from '../client/index.ts'
 import { resourceLimits, type Wire } from '../protocol/index.ts'
 import { rotationsOf } from './open-rotations.ts'
+import { findUser } from './rotate.ts'
 
 /** A key that is due. */
 export interface DueKey {
@@ -43,7 +44,7 @@ export interface RotationOfMany {
 /**
  * Looks up the keys that are due, in one query, and counts the limits of all of their users before anything is submitted. A key that
  * expires is left: it ends by itself. Throws `rotate/no-room` with every user who has no room for another key, and
- * `rotate/no-such-key` for one to leave out who is not there.
+ * `rotate/no-such-key` for one to leave out who is not there, or whose name another one bears as well.
  */
 export async function orderRotations(
   client: QueryClient,
@@ -51,9 +52,7 @@ export async function orderRotations(
   at: { readonly now: number; readonly organizationName: string },
 ): Promise<RotationOfMany> {
   const { users } = await client.query('list_users', {})
-  const isExcept = ({ userId, userName }: Wire.User) =>
-    request.except.some((name) => name === userId || name === userName)
-  assertKnown(request.except, users)
+  const except = new Set(request.except.map((name) => findUser(users, name).userId))
   const due: DueKey[] = []
   const left: LeftKey[] = []
   for (const user of users) {
@@ -62,7 +61,7 @@ export async function orderRotations(
       if (!one.credential.type.startsWith('CREDENTIAL_TYPE_API_KEY_')) continue
       if (createdAt(one) > at.now - request.olderThanMs) continue
       const described = describe(user, one)
-      const why = reasonToLeave(one, { own: request.own, isExcept: isExcept(user) })
+      const why = reasonToLeave(one, { own: request.own, isExcept: except.has(user.userId) })
       if (why === undefined) due.push(described)
       else left.push({ ...described, why })
     }
@@ -125,14 +124,6 @@ function assertRoom(users: readonly Wire.User[], due: readonly DueKey[], replace
   throw new ApplyError('rotate/no-room', `${have} ${most} long-lived API keys, as many as there may be`, {
     facts: { users: full.toSorted().join(', '), submitted: 'nothing' },
     next: 'delete a key of each that nobody needs, rotate one with --drop, or leave the user out with --except',
-  })
-}
-
-function assertKnown(except: readonly string[], users: readonly Wire.User[]): void {
-  const unknown = except.find((name) => users.every(({ userId, userName }) => name !== userId && name !== userName))
-  if (unknown === undefined) return
-  throw new ApplyError('rotate/no-such-key', `there is no user \`${unknown}\` to leave out`, {
-    facts: { submitted: 'nothing' },
   })
 }
 

@@ -51,13 +51,7 @@ export async function orderRotation(
   at: { readonly now: number; readonly organizationName: string },
 ): Promise<RotationOrder> {
   const { users } = await client.query('list_users', {})
-  const named = users.filter(({ userId, userName: name }) => userId === userName || name === userName)
-  const user = single(named, {
-    what: 'user',
-    name: userName,
-    known: users.map((one) => one.userName),
-    idOf: ({ userId }) => userId,
-  })
+  const user = findUser(users, userName)
   const { apiKeys } = await client.query('get_api_keys', { userId: user.userId })
   const keys = apiKeys.filter(({ credential }) => credential.type.startsWith('CREDENTIAL_TYPE_API_KEY_'))
   const find = (name: string) => {
@@ -140,6 +134,14 @@ function noRoom(user: string, loses: 'full' | Wire.ApiKey, keys: readonly Wire.A
     facts: { keys: keys.map(({ apiKeyName }) => apiKeyName).join(', '), submitted: 'nothing' },
     next: 'name a key that nobody needs with --drop KEY; it is deleted first',
   })
+}
+
+/** The user of an id, or else the only one of a name: whoever takes another's name is not taken for them. Throws `rotate/no-such-key`. */
+export function findUser(users: readonly Wire.User[], name: string): Wire.User {
+  const byId = users.filter(({ userId }) => userId === name)
+  const found = byId.length > 0 ? byId : users.filter(({ userName }) => userName === name)
+  const known = users.map(({ userName }) => userName)
+  return single(found, { what: 'user', name, known, idOf: ({ userId }) => userId })
 }
 
 function single<T>(

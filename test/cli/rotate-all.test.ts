@@ -61,6 +61,14 @@ test('rotate key --all: limits are counted first, a failure stops it, the same c
     const refused = await run(...all, ...wrong)
     expect([refused.exit, refused.stderr], said).toEqual([1, expect.stringContaining(said)])
   }
+  // Nobody keeps an old key by taking the name of one who is left out.
+  const rename = (userId: string, userName: string) =>
+    service.root.submit('ACTIVITY_TYPE_UPDATE_USER_NAME', { userId, userName })
+  await rename(ann!.userId, 'cia')
+  const twoNamed = await run(...all, ...into, '--except', 'cia')
+  expect([twoNamed.exit, twoNamed.stderr]).toEqual([1, expect.stringContaining('2 of them are the user `cia`')])
+  expect(twoNamed.stderr).toContain(ann!.userId)
+  await rename(ann!.userId, 'ann')
 
   expect((await run('import', 'defs')).exit).toBe(0)
   const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' })
