@@ -202,10 +202,10 @@ describe('a pull request', () => {
     write({ guests: ['newcomer'] })
     organization(readFileSync(file, 'utf8'))
     const planned = performance.now()
-    await quorateShared(['plan', defs], { env })
+    await quorate(['plan', defs], { env })
     const started = performance.now()
     const waits = await quorate(['apply', defs, '--yes', '--json'], { env })
-    // Beside what planning alone takes on this machine now, which an apply does as well.
+    // Beside what planning alone takes a process on this machine now, which an apply does as well.
     const beyond = performance.now() - started - (started - planned)
     expect(waits.exit, waits.stderr).toBe(3)
     expect(beyond).toBeLessThan(10_000)
