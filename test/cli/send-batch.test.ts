@@ -364,7 +364,9 @@ describe('send --batch: people vote by the file', () => {
     expect(unasked.stdout).toMatch(row(3, 2))
 
     const more = await approve('more.csv')
-    expect([more.exit, more.stdout]).toEqual([6, expect.stringMatching(/^3 rows: 2 approved, 1 absent$/m)])
+    expect([more.exit, more.stdout]).toEqual([6, expect.stringMatching(/^3 rows: 2 approved, 1 not submitted$/m)])
+    expect(more.stdout).not.toContain('absent')
+    expect(more.stderr).toContain('ask the payer whether `quorate send --batch` has been run with this very file')
     expect(await votes()).toBe(before + 2)
     const again = await approve('march.csv', ['--yes', '--json'])
     const { rows } = JSON.parse(again.stdout) as { rows: readonly { outcome: string; reference: string }[] }
@@ -430,7 +432,10 @@ describe('send --batch: people vote by the file', () => {
     expect(unasked.stdout).toContain('value is 112, and the row says 999')
     expect(await votes()).toBe(before)
     const rejected = await vote('march.csv', ['--yes', '--reason', 'not agreed'], {}, 'reject')
-    expect([rejected.exit, rejected.stdout]).toEqual([6, expect.stringMatching(/^3 rows: 3 rejected, 1 absent$/m)])
+    expect([rejected.exit, rejected.stdout]).toEqual([
+      6,
+      expect.stringMatching(/^3 rows: 3 rejected, 1 not submitted$/m),
+    ])
     expect(await votes()).toBe(before + 3)
     const again = await vote('two.csv', ['--yes', '--json'], {}, 'reject')
     const { rows } = JSON.parse(again.stdout) as { rows: readonly { outcome: string; status: string }[] }

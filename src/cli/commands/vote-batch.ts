@@ -31,6 +31,10 @@ import { keepReason, readReason } from '../vote-reasons.ts'
 
 type Choice = 'approve' | 'reject'
 
+/** Why a row may not be there, and what to do. */
+const NOT_SUBMITTED =
+  'Of what was not submitted nothing can be voted on: ask the payer whether `quorate send --batch` has been run with this very file, then give this again.\n'
+
 /**
  * Votes on what waits for the rows of a file of sends. Nothing is approved while any row differs from what waits under its
  * reference; to reject, that is no obstacle: what waits under a reference is rejected, whatever it asks for.
@@ -85,6 +89,7 @@ export async function voteOnBatch(input: CommandInput, path: string, choice: Cho
   for (const row of asked) votes.push(...(await voteOn(row)))
   if (json) writeJson(io, { file: path, rows: votes.map(toRowVoteJson) })
   else io.out(renderRowVotes(votes, io.style))
+  if (votes.some(({ outcome }) => outcome === 'absent')) io.say(NOT_SUBMITTED)
   return exitOf(votes, choice)
 
   async function voteOn(row: AskedRow): Promise<readonly RowVote[]> {

@@ -63,7 +63,8 @@ function standing(row: AskedRow, style: Style): string {
 /** What came of each row that was voted on now or could not be, and how many of each there are. */
 export const renderRowVotes = view((votes: readonly RowVote[], style: Style): string => {
   const lines = votes.flatMap(({ row, outcome, status, error }) => {
-    if (outcome === 'ended' || outcome.endsWith(' before')) return []
+    // What was not submitted is said beside its row already.
+    if (outcome === 'ended' || outcome === 'absent' || outcome.endsWith(' before')) return []
     const now = status === undefined ? '' : `: now ${wordOf(status)}`
     const colour = outcome === 'approved' || outcome === 'rejected' ? style.good : style.warning
     const why = error === undefined ? '' : `: ${printable(error)}`
@@ -71,7 +72,9 @@ export const renderRowVotes = view((votes: readonly RowVote[], style: Style): st
   })
   const counts = new Map<string, number>()
   for (const { outcome } of votes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
-  const sum = [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ')
+  const sum = [...counts]
+    .map(([outcome, count]) => `${count} ${outcome === 'absent' ? 'not submitted' : outcome}`)
+    .join(', ')
   const rows = new Set(votes.map(({ row }) => row.row.line)).size
   return `${lines.join('')}${rows} ${rows === 1 ? 'row' : 'rows'}: ${sum}\n`
 })
