@@ -1,4 +1,6 @@
 /** On Solana, where no nonce tells what is missing: a service whose records are behind the cluster pays nothing twice. */
+import { cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type FaultNode, startFaultNode } from '../faults/fault-node.ts'
@@ -8,7 +10,7 @@ import { MAX_AGE, startSolanaNode, type TestSolanaNode } from '../service/sends/
 import { submit, untilTrue } from '../service/sends/solana-stage.ts'
 import { untilEnded } from '../service/sends/status.ts'
 import { makeWallet, SOLANA } from '../service/signing/keys.ts'
-import { quorateShared as quorate } from './harness.ts'
+import { quorateShared as quorate, testFolder } from './harness.ts'
 import { reconcile, restored, stateOf, untilWaits } from './restored.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -164,6 +166,47 @@ test('sends reconcile: a payment that was dated anew after a snapshot is that se
   node.produce()
   expect((await included(after, id)).txStatus).toBe('INCLUDED')
   expect([node.landed.size, node.balance(payment.to.toBase58())]).toEqual([2, 2_000_000n])
+})
+
+test.each<[string, object]>([
+  ['nothing more', {}],
+  ['with a node that does not answer at first', { loses: 3 }],
+])(
+  'sends reconcile: a folder that was copied back holds still on Solana for what its address has paid since, %s',
+  async (_, { loses = 0 }: { readonly loses?: number }) => {
+    const before = await serve()
+    const payment = { from: await fundedKey(before), to: Keypair.generate().publicKey }
+    await included(before, await pay({ ...payment, service: before }, 1_000_000))
+    await before.service.close()
+    const copy = join(testFolder(), 'copy')
+    mkdirSync(copy, { mode: 0o700 })
+    cpSync(before.dataDir, copy, { recursive: true })
+    await before.restart()
+    const lost = bodyOf({ ...payment, service: before }, 2_000_000)
+    const { solSendTransactionResult } = (await before.root.send(lost)).result
+    await included(before, solSendTransactionResult!.sendTransactionStatusId)
+    await before.service.close()
+    const [, signature] = node.landed.keys()
+
+    let left = loses
+    front.fault = ({ method }) => (method === 'getSignaturesForAddress' && left-- > 0 ? 'dropped' : undefined)
+    const after = await serve(copy)
+    const again = (await after.root.send(lost)).result.solSendTransactionResult!.sendTransactionStatusId
+    expect(await untilWaits(after, again)).toContain(`transaction ${signature} of ${payment.from.toBase58()}`)
+    expect(node.offered.size).toBe(2)
+    expect(node.balance(payment.to.toBase58())).toBe(3_000_000n)
+  },
+)
+
+test('a service on Solana that is started again signs at once where nothing was paid that it does not know', async () => {
+  const before = await serve()
+  const payment = { from: await fundedKey(before), to: Keypair.generate().publicKey }
+  await included(before, await pay({ ...payment, service: before }, 1_000_000))
+  await before.restart()
+  expect((await included(before, await pay({ ...payment, service: before }, 2_000_000))).txStatus).toBe('INCLUDED')
+  expect(node.asked.get('getSignaturesForAddress')).toBe(1)
+  expect((await included(before, await pay({ ...payment, service: before }, 3_000_000))).txStatus).toBe('INCLUDED')
+  expect(node.asked.get('getSignaturesForAddress')).toBe(1)
 })
 
 /** Long enough for the service to look several times. */

@@ -1,6 +1,7 @@
 import { createSolanaNode, NodeRefusal } from '../nodes/index.ts'
 import type { SendAttemptRow, SendRow } from '../resources/sends/store.ts'
 import { type CreateChainFamily, changeSend, type Handover, noteWait } from './family.ts'
+import { createBehindLook } from './solana-behind.ts'
 import { completeSolana, waitFor } from './solana-completion.ts'
 import { isRefusedForGood, refusalFailure } from './solana-failure.ts'
 import { createSolanaHolds } from './solana-lane.ts'
@@ -14,9 +15,11 @@ const MAX_IN_FLIGHT = 256
 export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
   const node = createSolanaNode(chain.node)
   const tools: SolanaTools = { ...sendTools, chain, node }
+  const lookBehind = createBehindLook(tools)
   const holdOf = createSolanaHolds(tools)
   const complete: Complete = async (row, number) => {
-    const reason = await holdOf(row)
+    const isFollowed = chain.unknownNonces === 'follow'
+    const reason = (isFollowed ? undefined : await lookBehind()) ?? (await holdOf(row))
     if (reason === undefined) return completeSolana(tools, row, number)
     await noteWait(tools, row, reason)
     return 'waits'

@@ -102,7 +102,7 @@ async function findCluster(
 }
 
 /** What an address has paid for after a slot, by any node, that is neither a send's nor known as somebody else's; oldest first. */
-async function listUnknown(
+export async function listUnknown(
   { chain, database }: Pick<SolanaTools, 'chain' | 'database'>,
   { caip2, sender }: Lane,
   { after, at, read }: { readonly after: number; readonly at: number; readonly read: ReadTransactions },

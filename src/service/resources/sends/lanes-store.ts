@@ -1,4 +1,4 @@
-import { readSetting, SETTING_OF_RESTORE, type Transaction } from '../../store/index.ts'
+import { readSetting, SETTING_OF_RESTORE, type Transaction, writeSetting } from '../../store/index.ts'
 import type { SendRow } from './store.ts'
 
 /** The sends of one address on one chain. */
@@ -117,4 +117,9 @@ export async function findSendOfHash(tx: Transaction, { caip2, sender }: Lane, h
 /** When the store was put back from a snapshot, ISO 8601: what addresses have sent since the snapshot is not in it. */
 export async function readRestoredAt(tx: Transaction): Promise<string | undefined> {
   return readSetting(tx, SETTING_OF_RESTORE)
+}
+
+/** Notes that the store is older than what it was once: from now on it counts as put back at this time, ISO 8601. */
+export async function putRestoredAt(tx: Transaction, at: string): Promise<void> {
+  await writeSetting(tx, SETTING_OF_RESTORE, at)
 }

@@ -61,6 +61,34 @@ export async function listTerms(tx: Transaction, caip2: string): Promise<readonl
     .execute()
 }
 
+/** Reads the `terms` of what was signed last on a chain. */
+export async function listNewestTerms(
+  tx: Transaction,
+  caip2: string,
+): Promise<readonly { readonly terms: string | null }[]> {
+  const MOST = 100
+  return tx
+    .selectFrom('send_attempts')
+    .innerJoin('sends', 'sends.id', 'send_attempts.send_id')
+    .select('terms')
+    .where('sends.caip2', '=', caip2)
+    .orderBy('send_attempts.created_at', 'desc')
+    .limit(MOST)
+    .execute()
+}
+
+/** Reads the addresses that anything was signed for on a chain. */
+export async function listSignedLanes(tx: Transaction, caip2: string): Promise<readonly string[]> {
+  const rows = await tx
+    .selectFrom('sends')
+    .select('sender')
+    .distinct()
+    .where('caip2', '=', caip2)
+    .where('hash', 'is not', null)
+    .execute()
+  return rows.map(({ sender }) => sender)
+}
+
 /** Whether it is known what an address has sent between the snapshot and this restore. */
 export async function isKnownSince(tx: Transaction, { caip2, sender }: Lane, restoredAt: string): Promise<boolean> {
   const row = await tx
