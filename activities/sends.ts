@@ -11,7 +11,13 @@ import type { Failure } from './model.ts'
 import { readActivities, STATUSES } from './open-activities.ts'
 import { isTokenTransfer, readReceipt } from './receipts.ts'
 import type { OpenGate } from './send-gates.ts'
-import type { SendActivityState, SendOrder, SendProgress, TransactionState } from './send-model.ts'
+import {
+  isSendOver,
+  type SendActivityState,
+  type SendOrder,
+  type SendProgress,
+  type TransactionState,
+} from './send-model.ts'
 import { bodyTimeIn, bodyTimeOf, fingerprintOf, HOUR_MS, listedFrom } from './send-times.ts'
 import { isStale, staleBody } from './stale.ts'
 import { toUnixMs } from './wire-time.ts'
@@ -157,6 +163,10 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     submitSend: async (step) => (await submit(step)).state,
 
     async submitBatched({ reference, timestampMs, sendId }) {
+      // A batch begins a send that it cannot tell any more, which may be because the send has come to its end. One that has no
+      // activity was stopped before it was submitted, and can be begun.
+      const before = await sends.getProgress(sendId)
+      if (before?.activityId !== undefined && isSendOver(before.state)) return { progress: before, needsVote: false }
       await prepare({ sendId, timestampMs })
       const { state, needsVote, produced: _, ...known } = (await submit({ sendId })).state
       const progress = { sendId, reference, ...known, state: state === 'completed' ? 'broadcasting' : state } as const

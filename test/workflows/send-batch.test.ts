@@ -1,5 +1,7 @@
 /** The batch workflow with everything real behind it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sendIdOf } from '../../activities/index.ts'
+import type { send } from '../../workflows/index.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser } from '../service/harness.ts'
 import { testTemporal } from '../temporal.ts'
@@ -53,6 +55,24 @@ describe('send batch', () => {
     expect(await batch.ended('batch-failures')).toMatchObject({ over: true, stopped: false })
     // The third has the reference of a send that was ordered before.
     expect(await batch.states()).toEqual(['included', 'failed', 'taken', 'included'])
+  })
+
+  test('a send that is begun again once it has come to its end stands there, and asks nobody', {
+    timeout: 120_000,
+  }, async () => {
+    const batch = await stage.begin(orders('AGAIN', 1))
+    await batch.ended()
+    const { organizationId } = stage.service
+    const { order } = batch.batch.rows[0]!
+    const sendId = sendIdOf(order)
+    // As a batch does that surveyed the ledger before the end was there, and tells a workflow that has ended.
+    const again = await stage.temporal.client.workflow.start<typeof send>('send', {
+      workflowId: `send/${organizationId}/${sendId}`,
+      taskQueue: organizationId,
+      args: [{ organizationId, sendId, batched: { reference: order.reference } }],
+    })
+    expect((await again.result()).state).toBe('included')
+    expect(await batch.states()).toEqual(['included'])
   })
 
   test('where a failure is to stop it, nothing more is begun', { timeout: 120_000 }, async () => {
