@@ -93,7 +93,15 @@ export { APPLY, BATCH, foreignEndOf, ROTATION, SEND } from './run-end.ts'
 export { registerSearchAttributes, startShown, whereShown } from './search-attributes.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'
-export { castVote, findActivity, listActivities, listRecorded, readFactors } from './waiting.ts'
+export {
+  castVote,
+  findActivity,
+  listActivities,
+  listRecorded,
+  listWaiting,
+  MOST_WAITING,
+  readFactors,
+} from './waiting.ts'
 export {
   addWatch,
   addWatchFrom,

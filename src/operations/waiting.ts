@@ -41,6 +41,14 @@ export async function listActivities(
   return found.filter(isWanted)
 }
 
+/** Of what waits more is not read: nobody looks through so many. */
+export const MOST_WAITING = 1_000
+
+/** What waits for approval, oldest first; of more than `MOST_WAITING` the newest. */
+export async function listWaiting(client: QueryClient): Promise<readonly Wire.Activity[]> {
+  return (await listActivities(client, { which: 'waiting', limit: MOST_WAITING })).toReversed()
+}
+
 /** Of all activities on record more are not read. */
 const MOST_RECORDED = 20_000
 

@@ -84,11 +84,15 @@ describe('approvals', () => {
     expect(third).toContain('made outside: no plan that is known here asks for it (1 looked at)')
   })
 
-  test('a list of activities names what each that waits would change', async () => {
+  test('a list of what waits is oldest first, names what each would change, and says how many more wait', async () => {
     const { stdout, exit } = await quorate(['activities', '--waiting'], { env })
     expect(exit).toBe(0)
     const lines = stdout.split('\n').filter((line) => / by .* ago /.test(line))
-    expect(lines.map((line) => line.split(/ {2,}/)[2])).toEqual(['policy.backdoor', 'policy.payouts', 'policy.payouts'])
+    expect(lines.map((line) => line.split(/ {2,}/)[2])).toEqual(['policy.payouts', 'policy.payouts', 'policy.backdoor'])
+    const oldest = await quorate(['activities', '--waiting', '--limit', '1'], { env })
+    expect(oldest.stdout).toContain(shortCode(planned!.fingerprint))
+    expect(oldest.stdout.match(/ by .* ago /g)).toHaveLength(1)
+    expect(oldest.stderr).toContain('2 more wait: --limit 3 shows them.')
   })
 
   test('a user whose approval counts for nothing is told so, and sees the list with --all', async () => {

@@ -1,25 +1,25 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { listActivities, reader } from '../../operations/index.ts'
+import { listActivities, listWaiting, reader } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
+import { line } from '../screen.ts'
 import { type ActivityView, renderActivityLine, viewActivity } from '../views/activity.ts'
 import { mayPay } from '../views/asked-payments.ts'
 import { findKnown, viewForVoter } from './review.ts'
 import { withSendsKnown } from './sends-known.ts'
 
-/** Lists activities, newest first. */
+/** Lists activities, newest first; what waits, oldest first. */
 export async function activities(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const place = await findPlace(input)
   const client = reader(place)
   const known = await findKnown(input, place)
-  const found = await listActivities(client, {
-    ...(options['waiting'] === true ? { which: 'waiting' } : {}),
-    limit: readLimit(options['limit']),
-  })
+  const limit = readLimit(options['limit'])
+  const all = await (options['waiting'] === true ? listWaiting(client) : listActivities(client, { limit }))
+  const found = all.slice(0, limit)
   // What waits is approved by what is read here: then names that look like others must be told from them.
   const waits = ({ status }: (typeof found)[number]) => isWaiting(status)
   const isTold = (one: (typeof found)[number]) => waits(one) || mayPay(one)
@@ -37,6 +37,8 @@ export async function activities(input: CommandInput): Promise<ExitCode> {
   else if (views.length === 0)
     io.say(options['waiting'] ? 'Nothing waits for approval.\n' : 'There are no activities.\n')
   else for (const view of views) io.out(renderActivityLine(view, io.style, place.now()))
+  if (all.length > found.length)
+    io.say(line`${all.length - found.length} more wait: --limit ${all.length} shows them.\n`)
   return EXIT.done
 }
 

@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { listActivities, reader } from '../../operations/index.ts'
+import { listWaiting, MOST_WAITING, reader } from '../../operations/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
@@ -8,20 +8,17 @@ import { line } from '../screen.ts'
 import { type ActivityView, renderApproval } from '../views/activity.ts'
 import { findKnown, viewForVoter } from './review.ts'
 
-/** Pages end here: nobody reads so many. */
-const MOST = 1000
-
 /** Lists what waits for the vote of the key in use, oldest first, without what it has voted on. */
 export async function approvals(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const place = await findPlace(input)
   const known = await findKnown(input, place)
   const client = reader(place)
-  const waiting = await listActivities(client, { which: 'waiting', limit: MOST })
+  const waiting = await listWaiting(client)
   const views: ActivityView[] = []
   if (waiting.length > 0) {
     const actual = await readActual(client)
-    for (const activity of waiting.toReversed()) {
+    for (const activity of waiting) {
       views.push(await viewForVoter(activity, { client, place, known, actual }))
     }
   }
@@ -36,7 +33,7 @@ export async function approvals(input: CommandInput): Promise<ExitCode> {
       io.say(
         line`Not shown: ${others.approvedByMe} that you have approved, ${others.forOthers} on which your approval does not count (--all shows them).\n`,
       )
-    if (waiting.length === MOST) io.say(line`Only the newest ${MOST} were looked at.\n`)
+    if (waiting.length === MOST_WAITING) io.say(line`Only the newest ${MOST_WAITING} were looked at.\n`)
   }
   return EXIT.done
 }

@@ -583,7 +583,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'activities',
-    summary: 'list activities, newest first',
+    summary: 'list activities, newest first; what waits, oldest first',
     options: [
       { flags: '--waiting', meaning: 'only those that wait for approval' },
       { flags: '--limit <count>', meaning: 'how many (default: 20)' },
