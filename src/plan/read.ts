@@ -60,6 +60,7 @@ function shorten(value: unknown): string {
 
 function foreign(why: string, cause?: unknown): QuorateError {
   return new QuorateError('plan/foreign-format', `the file is not a plan that this version reads: ${why}`, {
+    facts: { submitted: 'nothing' },
     next: 'make the plan again with this version',
     cause,
   })
@@ -67,6 +68,7 @@ function foreign(why: string, cause?: unknown): QuorateError {
 
 function edited(why: string): QuorateError {
   return new QuorateError('plan/edited', `the plan was changed after it was made: ${why}`, {
+    facts: { submitted: 'nothing' },
     next: 'make the plan again; a plan is not edited by hand',
   })
 }

@@ -45,7 +45,7 @@ export async function findTemporal(options: FindTemporalOptions): Promise<string
     const result = await attempt()
     if ('binary' in result) return result.binary
     tried[name] = result.failed
-    announce(`temporal: ${name}: ${result.failed}`)
+    announce(`temporal: ${result.failed}`)
   }
   signal?.throwIfAborted()
   throw new WorkerError('worker/temporal-missing', 'no Temporal server could be found or built', { facts: tried })

@@ -81,6 +81,7 @@ describe('other than planned: another world', () => {
     writeFileSync(edited, readFileSync(file, 'utf8').replace('"one"', '"two"'))
     const refused = await quorate(['apply', edited], { env })
     expect(refused.stderr).toContain('error plan/edited')
+    expect(refused.stderr).toMatch(/submitted:? +nothing/)
     expect([refused.exit, await countActivities(service)]).toEqual([1, 0])
   })
 })
