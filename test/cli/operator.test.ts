@@ -99,7 +99,7 @@ describe('fault', () => {
     const { service, operate } = await operated()
     await operate('fault', 'add', '--path', '/public/v1/submit/create_user_tag', '--times', '1', '--drop')
     const body = tag(service, 'unheard')
-    await expect(service.root.raw(body.path, body.text)).rejects.toThrow('fetch failed')
+    await expect(service.root.raw(body.path, body.text)).rejects.toThrow('socket hang up')
     expect(await tagNames(service)).toEqual(['unheard'])
     expect((await service.root.send(body)).status).toBe('ACTIVITY_STATUS_COMPLETED')
     expect(await tagNames(service)).toEqual(['unheard'])
