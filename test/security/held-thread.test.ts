@@ -2,7 +2,8 @@
  * No request keeps the service's main thread from everybody else for more than 50 ms, whatever it asks for: each activity type
  * with lists as long as they may be, and the dearest of them in an organization that has as much as it may. The service is a process
  * of its own, whose main thread says for how long it computed without a turn of its loop, in CPU time: what else the machine does
- * does not count. What only ever adds to that, such as code that runs for the first time, is tried again.
+ * does not count. What only ever adds to that, such as code that runs for the first time, is tried again. On a slower machine, or
+ * on a core that others share, the 50 ms are as much longer as a fixed piece of work is there.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,12 +23,31 @@ import { complete, newKey, newPrivateKey, newUser } from '../service/handlers/st
 import { startTestService, type TestClient } from '../service/harness.ts'
 
 const MOST_MS = 50
+/** CPU time of the fixed piece of work where the 50 ms were measured. */
+const WORK_MS = 3.5
 /** So often is tried what was longer: of several times the shortest is what the request itself takes. */
 const TRIES = 5
 /** Of a body, with room for what stands around the parameters. */
 const MOST_BYTES = 1_000_000
 
 const { listElements: MANY } = REQUEST_LIMITS
+
+const rows = JSON.stringify(
+  Array.from({ length: 4_000 }, (_, at) => ({ id: `${(at * 7_919) % 4_000}`, tags: ['1', '2', '3'] })),
+)
+
+/** How long a request may hold the thread on this machine, as fast as it is now. */
+function mostMs(): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let tries = 0; tries < 30; tries++) {
+    const begun = process.cpuUsage()
+    JSON.stringify((JSON.parse(rows) as { id: string }[]).sort((a, b) => (a.id < b.id ? -1 : 1)))
+    const { user, system } = process.cpuUsage(begun)
+    least = Math.min(least, (user + system) / 1_000)
+  }
+  return MOST_MS * Math.max(1, least / WORK_MS)
+}
+
 const KEYS = 800
 const TAGS = 40
 
@@ -208,7 +228,8 @@ test.each(LARGEST)(
       expect([status, status === 200 ? '' : said.slice(0, 300)]).toEqual([200, ''])
       tries.push(held)
     } while (Math.min(...tries) > MOST_MS && tries.length < TRIES)
-    expect(Math.min(...tries), tries.join()).toBeLessThanOrEqual(MOST_MS)
+    const least = Math.min(...tries)
+    if (least > MOST_MS) expect(least, tries.join()).toBeLessThanOrEqual(mostMs())
   },
 )
 
@@ -224,7 +245,8 @@ test('held thread: every activity type with lists and texts as long as they may 
       const tries: number[] = []
       do tries.push((await send(type, parameters as object)).held)
       while (Math.min(...tries) > MOST_MS && tries.length < TRIES)
-      if (Math.min(...tries) > MOST_MS) long.push(`${type} ${tries.map((ms) => ms.toFixed(0)).join()}`)
+      if (Math.min(...tries) > MOST_MS && Math.min(...tries) > mostMs())
+        long.push(`${type} ${tries.map((ms) => ms.toFixed(0)).join()}`)
     }
   }
   expect(types.length).toBeGreaterThan(150)
