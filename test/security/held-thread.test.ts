@@ -142,6 +142,19 @@ async function serve() {
   return send
 }
 
+/** Tries until a request has held the thread for short enough: nothing, or how long each try took, and what was allowed. */
+async function triedUntilShort(heldMs: () => Promise<number>): Promise<string> {
+  const tries: number[] = []
+  for (let left = TRIES; left > 0; left--) {
+    const ms = await heldMs()
+    if (ms <= MOST_MS) return ''
+    tries.push(ms)
+  }
+  const most = mostMs()
+  if (Math.min(...tries) <= most) return ''
+  return `${tries.map((ms) => ms.toFixed(0)).join()} ms of ${most.toFixed(0)}`
+}
+
 /** By what is asked, with all that may be given. */
 const LARGEST: readonly (readonly [ActivityType, string, () => object])[] = [
   [
@@ -222,14 +235,12 @@ test.each(LARGEST)(
   'held thread: %s, %s, lets others have a turn every 50 ms',
   { timeout: 300_000 },
   async (type, _, make) => {
-    const tries: number[] = []
-    do {
+    const tooLong = await triedUntilShort(async () => {
       const { status, said, held } = await (await serve())(type, make())
       expect([status, status === 200 ? '' : said.slice(0, 300)]).toEqual([200, ''])
-      tries.push(held)
-    } while (Math.min(...tries) > MOST_MS && tries.length < TRIES)
-    const least = Math.min(...tries)
-    if (least > MOST_MS) expect(least, tries.join()).toBeLessThanOrEqual(mostMs())
+      return held
+    })
+    expect(tooLong).toBe('')
   },
 )
 
@@ -242,11 +253,8 @@ test('held thread: every activity type with lists and texts as long as they may 
       withLists(sampleOf(activities[type].intent)),
       withTexts(sampleOf(activities[type].intent)),
     ]) {
-      const tries: number[] = []
-      do tries.push((await send(type, parameters as object)).held)
-      while (Math.min(...tries) > MOST_MS && tries.length < TRIES)
-      if (Math.min(...tries) > MOST_MS && Math.min(...tries) > mostMs())
-        long.push(`${type} ${tries.map((ms) => ms.toFixed(0)).join()}`)
+      const tooLong = await triedUntilShort(async () => (await send(type, parameters as object)).held)
+      if (tooLong) long.push(`${type} ${tooLong}`)
     }
   }
   expect(types.length).toBeGreaterThan(150)
