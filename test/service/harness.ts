@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { post } from '../../src/client/post.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { encodeUtf8 } from '../../src/encoding/index.ts'
 import {
@@ -125,8 +125,15 @@ export async function startTestService(
     const stamper = createApiKeyStamper({ privateKey: new Secret(privateKey) })
     const raw: TestClient['raw'] = async (path, text, headers = {}) => {
       const stamp = await stamper.stamp(encodeUtf8(text))
-      const sent = Object.entries({ [stamp.name.toLowerCase()]: stamp.value, ...headers }).filter(([, value]) => value)
-      return post(`${service.url}${path}`, text, sent)
+      const given = { 'content-type': 'text/plain;charset=UTF-8', [stamp.name.toLowerCase()]: stamp.value, ...headers }
+      const sent = Object.fromEntries(Object.entries(given).filter(([, value]) => value))
+      // For a quarter of the processor time of `fetch`.
+      const { signal } = new AbortController()
+      const answer = await post(`${service.url}${path}`, text, { headers: sent, signal })
+      const answered = Object.entries(answer.headers).flatMap(([name, value = []]) =>
+        [value].flat().map((one): [string, string] => [name, one]),
+      )
+      return { ...answer, headers: new Headers(answered), body: JSON.parse(answer.text) as JsonObject }
     }
     const ask = async (path: string, text: string): Promise<JsonObject> => {
       const answer = await raw(path, text)
@@ -206,30 +213,4 @@ export async function allowAlone(
   const policyId = activity.result.createPolicyResult?.policyId
   if (policyId === undefined) throw new Error(`expected a policy, got ${JSON.stringify(activity)}`)
   return policyId
-}
-
-/** Connections that are kept; an idle one does not keep the process. */
-const agent = new Agent({ keepAlive: true })
-
-/** Sends as `fetch` does, for a quarter of its processor time. */
-function post(url: string, text: string, headers: readonly (readonly [string, string])[]): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: 'POST', agent }, (incoming) => {
-      const parts: Buffer[] = []
-      incoming.on('data', (part: Buffer) => parts.push(part))
-      incoming.once('error', reject)
-      incoming.once('end', () => {
-        const { statusCode: status = 0, headersDistinct } = incoming
-        const answered = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-          values.map((value): [string, string] => [name, value]),
-        )
-        const said = Buffer.concat(parts).toString()
-        resolve({ status, headers: new Headers(answered), text: said, body: JSON.parse(said) as JsonObject })
-      })
-    })
-    outgoing.once('error', reject)
-    outgoing.setHeader('content-type', 'text/plain;charset=UTF-8')
-    for (const [name, value] of headers) outgoing.setHeader(name, value)
-    outgoing.end(text)
-  })
 }
