@@ -22,7 +22,8 @@ async function readBuilt(): Promise<WorkflowBundle> {
 
 /**
  * The workflows without what Temporal does for each of their promises: it takes the stack, and looks every frame up in a source
- * map of a megabyte, for whoever asks where a workflow stands. No test does, and it is a third of what a workflow costs.
+ * map of a megabyte, for the query of Temporal that asks where a workflow stands. No test asks that, and it
+ * is a third of what a workflow costs.
  */
 function withoutStacks(code: string): string {
   const end = code.lastIndexOf(SOURCE_MAP)

@@ -136,7 +136,7 @@ function noRoom(user: string, loses: 'full' | Wire.ApiKey, keys: readonly Wire.A
   })
 }
 
-/** The user of an id, or else the only one of a name: whoever takes another's name is not taken for them. Throws `rotate/no-such-key`. */
+/** The user of an id, or else the only one of a name: a user who takes the name of another is not taken for that one. Throws `rotate/no-such-key`. */
 export function findUser(users: readonly Wire.User[], name: string): Wire.User {
   const byId = users.filter(({ userId }) => userId === name)
   const found = byId.length > 0 ? byId : users.filter(({ userName }) => userName === name)

@@ -314,7 +314,7 @@ describe('an audience', () => {
     expect(receiver.arrived).toHaveLength(2)
   })
 
-  test('is told whoever approves while nobody has said who its user is', async () => {
+  test('is told after any approval while nobody has said who its user is', async () => {
     await watch({ kind: 'slack', user: 'alice', about: ['waiting'] })
     world.activities = [waitingActivity(0)]
     await look()

@@ -92,7 +92,7 @@ describe('up', () => {
     expect(refused.exit).toBe(1)
   })
 
-  test('whoever looks how the apply stands is told, whatever key the background process works with', async () => {
+  test('a person who looks how the apply stands is told, whatever key the background process works with', async () => {
     const bob = { ...env, QUORATE_API_KEY_FILE: join(folder, 'data/keys/bob.json') }
     const look = await quorate(['status'], { env: bob })
     expect([look.exit, look.stdout], look.stderr).toEqual([0, expect.stringContaining('11 done')])

@@ -59,8 +59,8 @@ export function temporalOf(
 }
 
 /**
- * Works with the applies of an organization at its Temporal server. Who only looks (`isLook`) takes the one that runs, whoever's key it
- * works with.
+ * Works with the applies of an organization at its Temporal server. A command that only looks (`isLook`) takes the server that runs,
+ * whatever key its worker has.
  */
 export async function withApplies<T>(
   input: Pick<CommandInput, 'settings' | 'environment' | 'io'>,
