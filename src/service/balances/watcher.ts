@@ -2,7 +2,7 @@ import { type AddressFormat, type Namespace, namespaceOf } from '../../chain/ind
 import type { Logger } from '../../telemetry/index.ts'
 import type { Chain } from '../chains/index.ts'
 import { startLoop } from '../loop.ts'
-import { NodeRefusal, NodeUnreachable } from '../nodes/index.ts'
+import { isNodeFault, NodeUnreachable } from '../nodes/index.ts'
 import type { Outbox } from '../outbox/index.ts'
 import {
   findFirstFollowerOfBalances,
@@ -164,7 +164,7 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
   return () =>
     turn().catch((error: unknown) => {
       isChecked = false
-      const reason = error instanceof NodeUnreachable || error instanceof NodeRefusal ? error.message : String(error)
+      const reason = isNodeFault(error) ? error.message : String(error)
       if (reason !== said) logger.warn('balances wait', { caip2, reason })
       said = reason
       return Math.max(pollMs, IDLE_MS)

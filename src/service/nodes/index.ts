@@ -30,6 +30,7 @@ export {
   boundedNode,
   type ChainNode,
   createChainNode,
+  isNodeFault,
   NodeBusy,
   NodeRefusal,
   NodeUnreachable,

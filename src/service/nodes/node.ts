@@ -31,6 +31,11 @@ export class NodeUnreadable extends NodeUnreachable {
   override readonly name = 'NodeUnreadable'
 }
 
+/** Whether it is a node that did not do what it was asked, whatever the reason: any other error is of this service. */
+export function isNodeFault(error: unknown): error is NodeRefusal | NodeUnreachable {
+  return error instanceof NodeRefusal || error instanceof NodeUnreachable
+}
+
 /** The node, or a gateway before it, is busy: its answer says nothing about the question. */
 export class NodeBusy extends NodeUnreachable {
   override readonly name = 'NodeBusy'

@@ -2,7 +2,7 @@
  * Going through the sends of an address. INVARIANT: a question about one send that a node leaves without an answer holds up no
  * other, unless the others must come after it.
  */
-import { NodeRefusal, NodeUnreachable } from '../nodes/index.ts'
+import { isNodeFault } from '../nodes/index.ts'
 import type { SendRow } from '../resources/sends/store.ts'
 import { StoreUnavailable } from '../store/index.ts'
 import type { SendTools } from './family.ts'
@@ -46,7 +46,7 @@ export function createLaneRound(
         return said
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error
-        if (error instanceof NodeUnreachable || error instanceof NodeRefusal) {
+        if (isNodeFault(error)) {
           unanswered.add(row.id)
           first ??= error
           inARow++

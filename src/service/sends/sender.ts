@@ -7,7 +7,7 @@
 import { type Namespace, namespaceOf } from '../../chain/index.ts'
 import type { Chain } from '../chains/index.ts'
 import { startLoop } from '../loop.ts'
-import { NodeRefusal, NodeUnreachable } from '../nodes/index.ts'
+import { isNodeFault, NodeUnreachable } from '../nodes/index.ts'
 import { listAttempts, listOpenSends, listUnsettled, type SendRow } from '../resources/sends/store.ts'
 import type { Lease } from '../store/index.ts'
 import { createEthereumFamily } from './ethereum-family.ts'
@@ -107,7 +107,7 @@ async function evenIfUnanswered(works: readonly (() => Promise<unknown>)[]): Pro
     try {
       await work()
     } catch (error) {
-      if (!(error instanceof NodeUnreachable || error instanceof NodeRefusal)) throw error
+      if (!isNodeFault(error)) throw error
       first ??= error
     }
   }

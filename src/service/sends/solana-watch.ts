@@ -2,7 +2,7 @@
 
 import { NO_BLOCKHASH, prefundsOf, readSolanaDraft, sumOfPrefunds } from '../../chain/index.ts'
 import { decodeBase64, encodeBase58 } from '../../encoding/index.ts'
-import { NodeRefusal, NodeUnreachable, type SignatureStatus, type SolanaNode, type SolanaRun } from '../nodes/index.ts'
+import { isNodeFault, NodeRefusal, type SignatureStatus, type SolanaNode, type SolanaRun } from '../nodes/index.ts'
 import { listAttempts, type SendAttemptRow, type SendRow } from '../resources/sends/store.ts'
 import { failure } from './failure.ts'
 import { type CompletedSend, changeSend } from './family.ts'
@@ -118,7 +118,7 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
   /** Nodes keep nothing that is not included at once; what was lost on the way, or is now, is offered again. */
   async function offer({ attempt }: Flight): Promise<void> {
     await node.sendRaw(attempt.signed_transaction).catch((error: unknown) => {
-      if (!(error instanceof NodeRefusal || error instanceof NodeUnreachable)) throw error
+      if (!isNodeFault(error)) throw error
     })
   }
 

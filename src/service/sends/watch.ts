@@ -7,6 +7,7 @@ import { isFinal, offerFees } from '../chains/index.ts'
 import {
   executionRelays,
   hexQuantity,
+  isNodeFault,
   NodeRefusal,
   NodeUnreachable,
   otherChain,
@@ -101,7 +102,7 @@ export function createWatcher(tools: EthereumTools): Watcher {
       if (typeof traced?.error === 'string') return traced
     } catch (error) {
       // Tracing takes long, and providers charge for it: that it is in a block must not wait for this.
-      if (!(error instanceof NodeRefusal || error instanceof NodeUnreachable)) throw error
+      if (!isNodeFault(error)) throw error
     }
     const call = callOf(row, attempt)
     try {
