@@ -19,6 +19,15 @@ export function tamper(how: Tampering): void {
   })
   const die = () => process.kill(process.pid, 'SIGKILL')
   let late: NodeJS.Timeout | undefined
+  /** Whether a transaction is under way: a long one gives others a turn in between, the timer of the late commit among them. */
+  let isOpen = false
+  const commitLate = (statement: () => unknown) => {
+    late = setTimeout(() => {
+      if (isOpen) return commitLate(statement)
+      late = undefined
+      statement()
+    }, LATE_MS)
+  }
 
   /** The connections that are writing: what only reads ends with a commit as well. */
   const writing = new WeakSet<DatabaseSync>()
@@ -28,12 +37,13 @@ export function tamper(how: Tampering): void {
     const commits = sql === 'commit' && writing.delete(connection)
     if (how === 'late-commit') {
       // One transaction goes on under many requests, each of which is answered as if it were on disk.
-      if (sql === 'begin immediate' && late) return []
+      if (sql === 'begin immediate') {
+        isOpen = true
+        if (late) return []
+      }
       if (commits) {
-        late ??= setTimeout(() => {
-          late = undefined
-          statement()
-        }, LATE_MS)
+        isOpen = false
+        if (!late) commitLate(statement)
         return []
       }
     }
