@@ -8,7 +8,8 @@ import { createTestClock, createTestUser, startTestService, type TestService, ty
 import { addTenant, complete, invalidField, missing, NOBODY, refusalOf, type Tenant } from './steps.ts'
 
 const NUMBER = '4242424242424242'
-const CODE = '8765'
+/** A code that is kept is found of every card; one of them alone may be four digits of an id or a hash. */
+const CODES = ['8765', '9731', '6428']
 const clock = createTestClock() // June 2025
 const logged: string[] = []
 const note = (...said: readonly unknown[]) => void logged.push(JSON.stringify(said))
@@ -26,7 +27,7 @@ afterAll(() => service.close())
 const holder = { cardHolderName: 'Alice', cardHolderEmail: 'alice@acme.test' }
 const card = (overrides: object = {}) => ({
   number: NUMBER,
-  cvv: CODE,
+  cvv: CODES[0]!,
   expiryMonth: '06',
   expiryYear: '2025',
   ...holder,
@@ -45,26 +46,31 @@ async function everything(): Promise<string> {
 
 describe('payment methods', () => {
   test('payment methods: of a card the last four digits are kept, and neither number, code, hash nor signature', async () => {
-    const body = service.body('ACTIVITY_TYPE_SET_PAYMENT_METHOD', card())
-    const activity = await service.root.send(body)
-    expect(activity.result.setPaymentMethodResult).toEqual({ lastFour: '4242', ...holder })
-    expect(activity.intent['setPaymentMethodIntent']).toEqual(card({ number: '************4242', cvv: '****' }))
-    expect(activity.votes[0]).toMatchObject({ signature: '' })
-    const plain = hash('sha256', body.text)
-    expect(activity.fingerprint).toMatch(/^sha256:[0-9a-f]{64}$/)
-    const { url, ...denied } = { url: '', ...service.body('ACTIVITY_TYPE_SET_PAYMENT_METHOD', card()) }
-    expect((await refusalOf(clerk.client.send(denied)))[0]).toBe(403)
-    const invalidCode = card({ cvv: '12' })
-    expect(await refusalOf(service.root.submit('ACTIVITY_TYPE_SET_PAYMENT_METHOD', invalidCode))).toEqual(
-      invalidField('cvv', 'must have 3 or 4 digits'),
-    )
-    const found = await everything()
-    expect(found).toContain('************4242')
-    for (const secret of [NUMBER, CODE, plain, hash('sha256', denied.text)])
-      expect([secret, found.includes(secret)]).toEqual([secret, false])
-    // The same bytes again are the same activity, and the other ones are not.
-    expect((await service.root.send(body)).id).toBe(activity.id)
-    await remove(activity.id)
+    const codes: string[] = []
+    for (const cvv of CODES) {
+      const body = service.body('ACTIVITY_TYPE_SET_PAYMENT_METHOD', card({ cvv }))
+      const activity = await service.root.send(body)
+      expect(activity.result.setPaymentMethodResult).toEqual({ lastFour: '4242', ...holder })
+      expect(activity.intent['setPaymentMethodIntent']).toEqual(card({ number: '************4242', cvv: '****' }))
+      expect(activity.votes[0]).toMatchObject({ signature: '' })
+      const plain = hash('sha256', body.text)
+      expect(activity.fingerprint).toMatch(/^sha256:[0-9a-f]{64}$/)
+      const { url, ...denied } = { url: '', ...service.body('ACTIVITY_TYPE_SET_PAYMENT_METHOD', card({ cvv })) }
+      expect((await refusalOf(clerk.client.send(denied)))[0]).toBe(403)
+      const invalidCode = card({ cvv: '12' })
+      expect(await refusalOf(service.root.submit('ACTIVITY_TYPE_SET_PAYMENT_METHOD', invalidCode))).toEqual(
+        invalidField('cvv', 'must have 3 or 4 digits'),
+      )
+      const found = await everything()
+      expect(found).toContain('************4242')
+      if (found.includes(cvv)) codes.push(cvv)
+      for (const secret of [NUMBER, plain, hash('sha256', denied.text)])
+        expect([secret, found.includes(secret)]).toEqual([secret, false])
+      // The same bytes again are the same activity, and the other ones are not.
+      expect((await service.root.send(body)).id).toBe(activity.id)
+      await remove(activity.id)
+    }
+    expect(codes.length, codes.join()).toBeLessThan(CODES.length)
   })
 
   test('payment methods: one that waits for another approver is made without its number', async () => {
