@@ -65,6 +65,13 @@ async function included(service: TestService, id: string) {
   return untilEnded(service.root, id)
 }
 
+/** Nothing that was signed before can be included now, and the service has read so at two final slots. */
+async function pastItsHashes(service: TestService, id: string): Promise<void> {
+  node.produce(LONG_AGO)
+  await vi.waitUntil(async () => (await stateOf(service, id)).txError?.includes('once more'), { timeout: 60_000 })
+  node.produce()
+}
+
 const behind = (service: TestService, afterSnapshot: () => Promise<void>) => restored(service, { afterSnapshot, serve })
 
 test('sends reconcile: what was paid on Solana after a snapshot is not paid again, and is told as included once it is identified', async () => {
@@ -99,9 +106,7 @@ test('sends reconcile: what was paid on Solana after a snapshot is not paid agai
   // The client of the one that the store has lost sends its bytes again.
   const again = (await after.root.send(lost)).result.solSendTransactionResult!.sendTransactionStatusId
   expect(await untilWaits(after, again)).toContain('may be included up to block')
-  node.produce(LONG_AGO)
-  await vi.waitUntil(async () => (await stateOf(after, again)).txError?.includes('once more'), { timeout: 10_000 })
-  node.produce()
+  await pastItsHashes(after, again)
   await vi.waitUntil(async () => (await stateOf(after, again)).txError?.includes(landed[2]!), { timeout: 10_000 })
   const look = await quorate(['sends', 'reconcile', '--dry-run', '--folder', after.dataDir])
   expect([look.exit, look.stdout]).toEqual([
@@ -161,9 +166,7 @@ test('sends reconcile: a payment that was dated anew after a snapshot is that se
   expect(found).toMatchObject({ is: 'send', sendId: id, hash: signature, value: '1000000' })
   expect((await reconcile(after, '--dry-run', '--other', signature!)).lanes[0]!.nonces[0]!.is).toBe('other')
   await reconcile(after, '--yes', '--other', signature!)
-  node.produce(LONG_AGO)
-  await manyTurns()
-  node.produce()
+  await pastItsHashes(after, id)
   expect((await included(after, id)).txStatus).toBe('INCLUDED')
   expect([node.landed.size, node.balance(payment.to.toBase58())]).toEqual([2, 2_000_000n])
 })
