@@ -218,7 +218,7 @@ function openSecond(folder: string) {
     /** Waits until what it shows next begins so. */
     async says(pattern: RegExp, answer: string): Promise<RegExpExecArray> {
       await vi
-        .waitUntil(() => pattern.test(text.slice(read)), { timeout: 60_000 })
+        .waitUntil(() => pattern.test(text.slice(read)))
         .catch(() => {
           expect(text.slice(read), 'in the second terminal').toBe(answer)
         })

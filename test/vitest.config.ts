@@ -13,12 +13,13 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     globalSetup: ['test/temporal.ts', 'test/postgres.ts'],
-    setupFiles: ['test/seed.ts', 'test/measured.ts'],
+    setupFiles: ['test/seed.ts', 'test/measured.ts', 'test/patience.ts'],
     pool: 'forks',
     maxWorkers: COMPUTING,
     // What hangs is ended; a machine that is only slow, such as one that compiles a client meanwhile, is not.
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     reporters: ['default'],
     // Files share a few processes, unless they must not: in one of its own, each would load the whole house anew.
     projects: [

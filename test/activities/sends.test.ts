@@ -89,7 +89,7 @@ describe('a send that is stopped', () => {
     await sends.letOut(entry, bytes(1))
   })
 
-  test('has no request on its way, however requests and stops meet', { timeout: 60_000 }, async () => {
+  test('has no request on its way, however requests and stops meet', async () => {
     const { sends } = ledgerOfTest()
     const seen = { stopped: 0, sent: 0 }
     for (let round = 0; round < 40; round++) {

@@ -18,33 +18,26 @@ function startBench() {
   return { folder, start }
 }
 
-const wait = { timeout: 30_000, interval: 50 }
 const storesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('quorate.db'))
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
-  'a bench that is ended by %s leaves no files',
-  { timeout: 60_000 },
-  async (signal) => {
-    const { folder, start } = startBench()
-    const bench = start()
-    await expect.poll(() => storesIn(folder), wait).not.toEqual([])
-    bench.kill(signal)
-    await once(bench, 'exit')
-    expect(readdirSync(folder)).toEqual([])
-  },
-)
+test.each(['SIGINT', 'SIGTERM'] as const)('a bench that is ended by %s leaves no files', async (signal) => {
+  const { folder, start } = startBench()
+  const bench = start()
+  await expect.poll(() => storesIn(folder)).not.toEqual([])
+  bench.kill(signal)
+  await once(bench, 'exit')
+  expect(readdirSync(folder)).toEqual([])
+})
 
-test('the next bench removes what a killed one has left, and nothing of one that runs', {
-  timeout: 60_000,
-}, async () => {
+test('the next bench removes what a killed one has left, and nothing of one that runs', async () => {
   const { folder, start } = startBench()
   const running = join(folder, `quorate-bench-${process.pid}-abc`)
   const left = join(folder, 'quorate-bench-999999999-abc')
   const older = join(folder, 'quorate-bench-abc')
   for (const path of [running, left, older]) mkdirSync(path)
   const bench = start()
-  await expect.poll(() => storesIn(folder), wait).not.toEqual([])
+  await expect.poll(() => storesIn(folder)).not.toEqual([])
   expect([running, left, older].map(existsSync)).toEqual([true, false, false])
   bench.kill('SIGTERM')
   await once(bench, 'exit')

@@ -62,9 +62,7 @@ test('activities: a payment of a token is told by the names of the definitions, 
   expect((await newest())[1]!.trim()).toMatch(new RegExp(`^calls 0xa9059cbb and 64 bytes .* of ${TOKEN}$`))
 })
 
-test('activities: an address that is the organization’s own is told as that, whatever the address book calls it', {
-  timeout: 60_000,
-}, async () => {
+test('activities: an address that is the organization’s own is told as that, whatever the address book calls it', async () => {
   const { exit } = await day.send(['--yes'], { ref: 'OWN', to: `wallet.${day.walletName}`, amount: '1gwei' })
   expect(exit).toBe(0)
   expect((await withNames())[1]!.trim()).toBe(

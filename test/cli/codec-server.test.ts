@@ -40,7 +40,7 @@ beforeAll(async () => {
   server.stdout.on('data', (chunk) => {
     said += chunk
   })
-  await vi.waitFor(() => expect(said).toContain('\n'), { timeout: 30_000 })
+  await vi.waitFor(() => expect(said).toContain('\n'))
   url = (JSON.parse(said) as { readonly url: string }).url
   token = readFileSync(join(folder, 'data/codec.token'), 'utf8').trim()
 })

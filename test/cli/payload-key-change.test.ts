@@ -39,7 +39,7 @@ test('payload key: an apply that waits for votes while the key is changed ends, 
       for (const { fingerprint } of activities) await bob.client.approve(fingerprint)
       expect((await status()).state).toBe('done')
     },
-    { timeout: 90_000, interval: 500 },
+    { interval: 500 },
   )
   const { userTags } = await service.root.query('list_user_tags', {})
   expect(userTags.map(({ tagName }) => tagName).sort()).toEqual(['one', 'two'])

@@ -103,7 +103,7 @@ describe('policy test', () => {
     })
     onTestFinished(() => void child.kill('SIGKILL'))
     let out = ''
-    const saw = (pattern: RegExp) => vi.waitUntil(() => pattern.test(out), { timeout: 60_000, interval: 20 })
+    const saw = (pattern: RegExp) => vi.waitUntil(() => pattern.test(out), { interval: 20 })
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (part: string) => {
         out += part

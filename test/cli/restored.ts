@@ -10,7 +10,7 @@ export const stateOf = ({ root }: TestService, sendTransactionStatusId: string) 
 
 /** Why a send holds still, once it does. */
 export async function untilWaits(service: TestService, id: string): Promise<string> {
-  await vi.waitUntil(async () => (await stateOf(service, id)).txError !== undefined, { timeout: 10_000, interval: 20 })
+  await vi.waitUntil(async () => (await stateOf(service, id)).txError !== undefined, { interval: 20 })
   return (await stateOf(service, id)).txError!
 }
 

@@ -198,14 +198,14 @@ test('rotate key --all: it keeps to the rate, is paused by ending it, and the sa
     said += text
   })
   const exited = once(first, 'exit')
-  await vi.waitFor(() => expect(said).toMatch(new RegExp(`2 of ${USERS}: .*: done`)), { timeout: 60_000, interval: 20 })
+  await vi.waitFor(() => expect(said).toMatch(new RegExp(`2 of ${USERS}: .*: done`)), { interval: 20 })
   first.kill('SIGINT')
   expect((await exited)[1]).toBe('SIGINT')
   expect(said).toContain('what was begun goes on. No other key is begun; the same command goes on with the rest.')
 
   // The one that was begun goes on without the command, and no other is begun.
   const kept = async () => (await takenOf()).filter((isTaken) => isTaken).length
-  await vi.waitFor(async () => expect(await kept()).toBeLessThanOrEqual(USERS - 2), { timeout: 60_000 })
+  await vi.waitFor(async () => expect(await kept()).toBeLessThanOrEqual(USERS - 2))
   let before = -1
   for (let now = await kept(); now !== before; now = await kept()) {
     before = now

@@ -56,7 +56,7 @@ test('balances: a dry run says what sender and payee have before and after it, w
   ])
 })
 
-test('balances: what the send is then paid with is what was said', { timeout: 60_000 }, async () => {
+test('balances: what the send is then paid with is what was said', async () => {
   const given = { ...bounds, asset: 'usdc', amount: '2.5', chain: undefined, ref: 'SAID' }
   const { stdout } = await day.send(['--dry-run', '--json'], given, withNode())
   const { simulation } = JSON.parse(stdout) as {

@@ -60,7 +60,7 @@ afterAll(async () => {
 })
 
 describe('send --batch: a file is read as a whole first', () => {
-  test('everything that is wrong is said at its place, and nothing is submitted', { timeout: 60_000 }, async () => {
+  test('everything that is wrong is said at its place, and nothing is submitted', async () => {
     const before = await countActivities(day.service)
     const { from } = day
     const csv = [
@@ -178,7 +178,7 @@ describe('send --batch: a file is sent row by row', () => {
     ])
   })
 
-  test('what would be denied stops it, unless it is to be left out', { timeout: 60_000 }, async () => {
+  test('what would be denied stops it, unless it is to be left out', async () => {
     const { privateKey } = (await createTestUser(day.service, 'carol')).client
     const env = environmentOf(day.service, writeFiles(join(day.folder, 'carol'), { none: '' }), privateKey, {
       ...temporalOf(day.env),
@@ -212,7 +212,7 @@ describe('send --batch: a file is sent row by row', () => {
       const mine = all.find(({ rows }) => rows[0]!.order.reference === 'HALT-0')
       return mine && (await batches.survey(mine)).every(({ state }) => state === 'submitting') ? mine : undefined
     }
-    await expect.poll(begun, { timeout: 30_000 }).toBeDefined()
+    await expect.poll(begun).toBeDefined()
     const { batchId } = (await begun())!
 
     const stopped = await run('sends', 'stop', batchId.slice(0, 8))

@@ -43,7 +43,7 @@ test.each<
   ['one that reverts in a block', { ...tooMuchToken, gas: '100000' }, { isMined: true, reason: NO_BALANCE }],
   ['one that would revert', tooMuchToken, { isMined: false, reason: NO_BALANCE }],
   ['one without the funds', { amount: '1000eth' }, { isMined: false, reason: /insufficient funds/i }],
-])('send ends: %s has failed, with the reason', { timeout: 60_000 }, async (name, given, { isMined, reason }) => {
+])('send ends: %s has failed, with the reason', async (name, given, { isMined, reason }) => {
   const before = await day.paid()
   const asked = { ref: name, ...given }
   const { exit, stdout } = await day.send(['--yes', '--json'], asked)
@@ -54,28 +54,24 @@ test.each<
   expect(await day.paid()).toBe(before)
 })
 
-test('send ends: what may offer too little has not ended, says what it waits for, and goes on by itself', {
-  timeout: 60_000,
-}, async () => {
+test('send ends: what may offer too little has not ended, says what it waits for, and goes on by itself', async () => {
   const { anvil, env, folder } = day
   const before = await day.paid()
   const { exit } = await day.send(['--yes', '--detach'], { ref: 'too little', 'max-fee': '1wei', amount: '3wei' })
   expect(exit).toBe(0)
   const list = async () => (await quorate(['sends'], { env, cwd: folder })).stdout
   const waits = /^too little .* stuck .* wei now, and its `maxFeePerGas` is 1: nothing is signed until it costs less$/m
-  await expect.poll(list, { timeout: 40_000, interval: 500 }).toMatch(waits)
+  await expect.poll(list, { interval: 500 }).toMatch(waits)
   expect(await day.paid()).toBe(before)
   await anvil.rpc('anvil_setNextBlockBaseFeePerGas', '0x0')
   await anvil.rpc('evm_mine')
-  await expect.poll(list, { timeout: 40_000, interval: 500 }).toMatch(/^too little .* included/m)
+  await expect.poll(list, { interval: 500 }).toMatch(/^too little .* included/m)
   expect(await day.paid()).toBe(before + 3n)
   await anvil.rpc('anvil_setNextBlockBaseFeePerGas', '0x3b9aca00')
   await anvil.rpc('evm_mine')
 })
 
-test('send ends: --detach says that nothing is submitted while the node is of another chain, and it is paid once later', {
-  timeout: 90_000,
-}, async () => {
+test('send ends: --detach says that nothing is submitted while the node is of another chain, and it is paid once later', async () => {
   const { anvil, env, folder } = day
   const before = await day.paid()
   const served = await anvil.rpc<string>('eth_chainId')
@@ -94,11 +90,11 @@ test('send ends: --detach says that nothing is submitted while the node is of an
     await anvil.rpc('anvil_setChainId', Number(served))
   }
   const list = async () => (await quorate(['sends'], { env, cwd: folder })).stdout
-  await expect.poll(list, { timeout: 70_000, interval: 500 }).toMatch(/^elsewhere .* included/m)
+  await expect.poll(list, { interval: 500 }).toMatch(/^elsewhere .* included/m)
   expect(await day.paid()).toBe(before + 5n)
 })
 
-test('send ends: a token that says that it moves and moves nothing is not included', { timeout: 60_000 }, async () => {
+test('send ends: a token that says that it moves and moves nothing is not included', async () => {
   const { anvil } = day
   // Answers whatever is asked with 6.
   const code = await anvil.rpc<string>('eth_getCode', TOKEN, 'latest')
@@ -119,7 +115,7 @@ test('send ends: a token that says that it moves and moves nothing is not includ
   expect(progress.transactionHash).toMatch(/^0x/)
 })
 
-test('send ends: what can only fail is refused before it uses up its reference', { timeout: 60_000 }, async () => {
+test('send ends: what can only fail is refused before it uses up its reference', async () => {
   const before = await countActivities(day.service)
   const cases: readonly (readonly [Readonly<Record<string, string>>, string, number])[] = [
     [{ chain: 'eip155:1' }, 'error cli/unknown-chain: the API does not send to chain `eip155:1`', 1],
@@ -135,7 +131,7 @@ test('send ends: what can only fail is refused before it uses up its reference',
   expect((await day.send(['--yes'], { ref: 'refused', amount: '1wei' })).exit).toBe(0)
 })
 
-test('send ends: what has failed is shown as that, and is not sent again', { timeout: 60_000 }, async () => {
+test('send ends: what has failed is shown as that, and is not sent again', async () => {
   const before = await countActivities(day.service)
   const again = await day.send(['--yes'], { ref: 'one that reverts in a block', ...tooMuchToken, gas: '100000' })
   expect(again.exit).toBe(6)
@@ -148,9 +144,7 @@ test('send ends: what has failed is shown as that, and is not sent again', { tim
   expect(stdout).toBe('')
 })
 
-test('send ends: what was given up was never broadcast: its reference is free, and the same command sends it anew, once', {
-  timeout: 60_000,
-}, async () => {
+test('send ends: what was given up was never broadcast: its reference is free, and the same command sends it anew, once', async () => {
   const { anvil, address, env, folder } = day
   const asked = { ref: 'one without the funds', amount: '1000eth' }
   const csv = `ref,from,to,amount,chain\nrow without the funds,${address},payroll,500eth,${SEPOLIA}\n`
@@ -178,9 +172,7 @@ test('send ends: what was given up was never broadcast: its reference is free, a
   expect(await day.paid()).toBe(before + 1500n * 10n ** 18n)
 })
 
-test('send ends: one that policies deny is refused before anything is submitted, by name', {
-  timeout: 60_000,
-}, async () => {
+test('send ends: one that policies deny is refused before anything is submitted, by name', async () => {
   const { client, userId } = await createTestUser(day.service, 'bob')
   const bob = keyFile(day.folder, 'bob', client.privateKey)
   const before = await countActivities(day.service)
@@ -204,7 +196,7 @@ test('send ends: one that policies deny is refused before anything is submitted,
   expect(await countActivities(day.service)).toBe(before + 1)
 })
 
-test('send ends: one that an approver rejects is rejected, and pays nothing', { timeout: 60_000 }, async () => {
+test('send ends: one that an approver rejects is rejected, and pays nothing', async () => {
   const { service, env, folder } = day
   const carol = await createTestUser(service, 'carol')
   const members = [service.rootUserId, carol.userId]

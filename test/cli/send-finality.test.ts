@@ -265,10 +265,10 @@ test('send finality: a send whose block was taken back is broadcasting again, un
   const again = await day.send(['--yes'], given, { environment })
   expect([again.exit, again.stderr]).toEqual([3, expect.stringContaining('broadcasting')])
   await expect
-    .poll(() => day.anvil.rpc('eth_getTransactionByHash', transactionHash), { timeout: 20_000 })
+    .poll(() => day.anvil.rpc('eth_getTransactionByHash', transactionHash))
     .toMatchObject({ hash: transactionHash })
   await day.anvil.rpc('anvil_mine', '0x1')
   await expect
-    .poll(list, { timeout: 20_000 })
+    .poll(list)
     .toMatchObject({ state: 'included', progress: { transactionHash }, finality: { reportedBy: 'node' } })
 })

@@ -247,7 +247,7 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
   expect(late.stderr).toContain('`INV-50` cannot be replaced: it is failed')
 })
 
-const PATIENCE = { timeout: 30_000, interval: 500 }
+const PATIENCE = { interval: 500 }
 
 // The last one: from here on alice alone decides nothing.
 test('plan, send --dry-run and policy explain --live: a member who has a passkey alone is who else must approve', {

@@ -68,7 +68,7 @@ async function included(service: TestService, id: string) {
 /** Nothing that was signed before can be included now, and the service has read so at two final slots. */
 async function pastItsHashes(service: TestService, id: string): Promise<void> {
   node.produce(LONG_AGO)
-  await vi.waitUntil(async () => (await stateOf(service, id)).txError?.includes('once more'), { timeout: 60_000 })
+  await vi.waitUntil(async () => (await stateOf(service, id)).txError?.includes('once more'))
   node.produce()
 }
 
@@ -107,7 +107,7 @@ test('sends reconcile: what was paid on Solana after a snapshot is not paid agai
   const again = (await after.root.send(lost)).result.solSendTransactionResult!.sendTransactionStatusId
   expect(await untilWaits(after, again)).toContain('may be included up to block')
   await pastItsHashes(after, again)
-  await vi.waitUntil(async () => (await stateOf(after, again)).txError?.includes(landed[2]!), { timeout: 10_000 })
+  await vi.waitUntil(async () => (await stateOf(after, again)).txError?.includes(landed[2]!))
   const look = await quorate(['sends', 'reconcile', '--dry-run', '--folder', after.dataDir])
   expect([look.exit, look.stdout]).toEqual([
     3,
@@ -139,7 +139,7 @@ test('sends reconcile: on Solana nothing is signed while what was signed before 
   await manyTurns()
   expect(node.offered.size).toBe(2)
   node.produce(3)
-  await vi.waitUntil(async () => (await stateOf(after, id)).txError?.includes('reconcile'), { timeout: 10_000 })
+  await vi.waitUntil(async () => (await stateOf(after, id)).txError?.includes('reconcile'))
   expect((await reconcile(after, '--yes')).lanes[0]!.nonces[0]).toMatchObject({ is: 'send', sendId: id })
   expect((await untilEnded(after.root, id)).txStatus).toBe('INCLUDED')
   node.produce(LONG_AGO)

@@ -69,7 +69,7 @@ test('sends reconcile: what was paid after a snapshot is not paid again, and is 
     node.fault = () => undefined
     for (const id of ids) await untilEnded(before.root, id)
     await before.root.send(lost)
-    await vi.waitUntil(async () => (await countOf(from)) === 5, { timeout: 10_000, interval: 20 })
+    await vi.waitUntil(async () => (await countOf(from)) === 5, { interval: 20 })
   })
   expect(await untilWaits(after, ids[0]!)).toContain(`nonces 1 to 4 of ${from.toLowerCase()} were used`)
   await pause(200)

@@ -91,7 +91,7 @@ describe('a reference is the organization’s, not a folder’s', () => {
     const wanted = Array.from({ length: runs(10) }, (_, round) => BigInt(1000 + round))
     // Another payment, had there been one, would have been signed before the last of these.
     const areThere = (paid: ReadonlyMap<bigint, number>) => wanted.every((value) => paid.has(value))
-    await expect.poll(async () => areThere(await paidOnChain()), { timeout: 60_000 }).toBe(true)
+    await expect.poll(async () => areThere(await paidOnChain())).toBe(true)
     const paid = await paidOnChain()
     expect(wanted.map((value) => paid.get(value))).toEqual(wanted.map(() => 1))
   }, 240_000)
@@ -103,9 +103,7 @@ describe('a reference is the organization’s, not a folder’s', () => {
     const { activityId } = await next.send(orderOf('CONTINUED', {}, '61'))
     expect(activityId).toBe(gone.activityId)
     const sendId = sendIdOf(order)
-    await expect
-      .poll(async () => (await next.steps.readTransaction({ sendId })).state, { timeout: 60_000 })
-      .toBe('included')
+    await expect.poll(async () => (await next.steps.readTransaction({ sendId })).state).toBe('included')
     expect((await paidOnChain()).get(61n)).toBe(1)
   }, 120_000)
 
@@ -170,9 +168,7 @@ describe('a reference is the organization’s, not a folder’s', () => {
     const first = machine()
     const { sendTransactionStatusId } = await first.send(all!)
     const asked = { sendTransactionStatusId: sendTransactionStatusId!, withReceipt: false }
-    await expect
-      .poll(async () => (await readTransactionState(first.client, all!, asked)).state, { timeout: 30_000 })
-      .toBe('given up')
+    await expect.poll(async () => (await readTransactionState(first.client, all!, asked)).state).toBe('given up')
     const next = await machine().send(some!)
     // Also what was sent before: it would be paid beside what has its reference now.
     for (const order of [less!, all!]) {
@@ -213,7 +209,7 @@ describe.runIf(isThere('PostgreSQL'))('with one ledger for all machines', () => 
     }
     const wanted = Array.from({ length: rounds }, (_, round) => BigInt(50_000 + round))
     const areThere = (paid: ReadonlyMap<bigint, number>) => wanted.every((value) => paid.has(value))
-    await expect.poll(async () => areThere(await paidOnChain()), { timeout: 60_000 }).toBe(true)
+    await expect.poll(async () => areThere(await paidOnChain())).toBe(true)
     const paid = await paidOnChain()
     expect(wanted.map((value) => paid.get(value))).toEqual(wanted.map(() => 1))
   }, 240_000)
@@ -226,7 +222,7 @@ describe.runIf(isThere('PostgreSQL'))('with one ledger for all machines', () => 
     const sendId = sendIdOf(all)
     const asked = { sendTransactionStatusId: sendTransactionStatusId!, withReceipt: false }
     const stateOf = async () => (await readTransactionState(one!.client, all, asked)).state
-    await expect.poll(stateOf, { timeout: 30_000 }).toBe('given up')
+    await expect.poll(stateOf).toBe('given up')
     await one!.planStore.sends.putProgress({ sendId, reference: 'TWO', state: 'given up' })
     const [some, less] = [orderOf('TWO', {}, '60001'), orderOf('TWO', {}, '60002')]
     const free = async (from: typeof one, order: SendOrder) => {
@@ -236,7 +232,7 @@ describe.runIf(isThere('PostgreSQL'))('with one ledger for all machines', () => 
     const begun = await Promise.all([free(one, some), free(other, less)])
     expect(begun.filter((made) => made !== undefined)).toHaveLength(1)
     const sent = begun[0] ? 60_001n : 60_002n
-    await expect.poll(async () => (await paidOnChain()).get(sent), { timeout: 60_000 }).toBe(1)
+    await expect.poll(async () => (await paidOnChain()).get(sent)).toBe(1)
     const paid = await paidOnChain()
     expect([paid.get(60_001n) ?? 0, paid.get(60_002n) ?? 0].sort()).toEqual([0, 1])
   }, 120_000)

@@ -199,18 +199,14 @@ test.each<[string, Readonly<Record<string, string | undefined>>, RegExp]>([
     { asset: 'usdc', chain: undefined, amount: '50' },
     /instruction 1 failed with custom error 0x1: .*insufficient funds/,
   ],
-])(
-  'send on Solana: %s has failed before it was offered, with the reason',
-  { timeout: 60_000 },
-  async (ref, given, why) => {
-    const [landed, offered] = [day.node.landed.size, day.node.offered.size]
-    const { exit, stdout } = await day.send(['--yes', '--json'], { ref, ...given })
-    const { state, transactionHash, error } = sentIn({ stdout })
-    expect([exit, state, transactionHash]).toEqual([6, 'given up', undefined])
-    expect(error?.message).toMatch(why)
-    expect([day.node.landed.size, day.node.offered.size]).toEqual([landed, offered])
-  },
-)
+])('send on Solana: %s has failed before it was offered, with the reason', async (ref, given, why) => {
+  const [landed, offered] = [day.node.landed.size, day.node.offered.size]
+  const { exit, stdout } = await day.send(['--yes', '--json'], { ref, ...given })
+  const { state, transactionHash, error } = sentIn({ stdout })
+  expect([exit, state, transactionHash]).toEqual([6, 'given up', undefined])
+  expect(error?.message).toMatch(why)
+  expect([day.node.landed.size, day.node.offered.size]).toEqual([landed, offered])
+})
 
 test('send on Solana: the account of a token is not taken for its owner, and nothing is submitted', async () => {
   const before = await countActivities(day.service)
@@ -264,9 +260,7 @@ test('send --batch: rows on both chains are checked, summed up and sent together
   expect(BigInt(await day.anvil.rpc<string>('eth_getBalance', PAYROLL, 'latest'))).toBe(250_000_000_000_000_000n)
 })
 
-test('send on Solana: policies judge what the transaction pays, before anything is submitted', {
-  timeout: 60_000,
-}, async () => {
+test('send on Solana: policies judge what the transaction pays, before anything is submitted', async () => {
   const { service, folder } = day
   const [bob, carol] = [await createTestUser(service, 'bob'), await createTestUser(service, 'carol')]
   const amounts = [
@@ -290,7 +284,7 @@ test('send on Solana: policies judge what the transaction pays, before anything 
   expect(await countActivities(service)).toBe(before)
 })
 
-test('send on Solana: who approves reads whom it pays; asked again, it goes on', { timeout: 60_000 }, async () => {
+test('send on Solana: who approves reads whom it pays; asked again, it goes on', async () => {
   const { service, env, folder } = day
   const dave = await createTestUser(service, 'dave')
   const members = [service.rootUserId, dave.userId]

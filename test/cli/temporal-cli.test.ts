@@ -41,7 +41,7 @@ async function appliedScene() {
   server.stdout.on('data', (chunk) => {
     said += chunk
   })
-  await vi.waitFor(() => expect(said).toContain('\n'), { timeout: 30_000 })
+  await vi.waitFor(() => expect(said).toContain('\n'))
   const { url } = JSON.parse(said) as { readonly url: string }
   const token = readFileSync(join(env['QUORATE_DATA_DIR']!, 'codec.token'), 'utf8').trim()
   return { ...place, url, token, workflowId: `apply/${place.service.organizationId}` }

@@ -84,15 +84,15 @@ describe('tls', () => {
     const before = await fingerprintOf(service.baseUrl, cas)
     write(folder, second)
     process.kill(service.pid, 'SIGHUP')
-    await expect.poll(() => fingerprintOf(service.baseUrl, cas), { timeout: 30_000 }).not.toBe(before)
+    await expect.poll(() => fingerprintOf(service.baseUrl, cas)).not.toBe(before)
     const signalled = await fingerprintOf(service.baseUrl, cas)
     // A key that does not belong to the certificate changes nothing.
     writeFileSync(key, third.server.key, { mode: 0o600 })
     process.kill(service.pid, 'SIGHUP')
-    await expect.poll(() => service.said(), { timeout: 30_000 }).toContain('is not the key of the certificate')
+    await expect.poll(() => service.said()).toContain('is not the key of the certificate')
     expect(await fingerprintOf(service.baseUrl, cas)).toBe(signalled)
     write(folder, third)
-    await expect.poll(() => fingerprintOf(service.baseUrl, cas), { timeout: 30_000 }).not.toBe(signalled)
+    await expect.poll(() => fingerprintOf(service.baseUrl, cas)).not.toBe(signalled)
   })
 
   test('files that no server can be run with are refused', async () => {
@@ -127,7 +127,7 @@ describe('tls', () => {
     const second = await connectTo(service.url, made.authority)
     await expect(connectTo(service.url, made.authority)).rejects.toThrow()
     second.destroy()
-    await expect.poll(() => ask(service.url, made.authority).catch(String), { timeout: 20_000 }).toBe(200)
+    await expect.poll(() => ask(service.url, made.authority).catch(String)).toBe(200)
     // What is no TLS gets nothing.
     await expect(fetch(service.url.replace('https', 'http'))).rejects.toThrow()
     const ended = once(held, 'close')

@@ -88,8 +88,8 @@ test('an apply is one trace, from the command through Temporal and the worker to
   const find = (service: string, name: string) =>
     spans.find((one) => one.traceId === traceId && one.service === service && one.name === name)
   const submit = 'POST /public/v1/submit/create_user_tag'
-  await vi.waitFor(() => expect(find('quorate-serve', submit)).toBeDefined(), { timeout: 20_000 })
-  await vi.waitFor(() => expect(find('quorate-worker', submit)).toBeDefined(), { timeout: 20_000 })
+  await vi.waitFor(() => expect(find('quorate-serve', submit)).toBeDefined())
+  await vi.waitFor(() => expect(find('quorate-worker', submit)).toBeDefined())
 
   const wayTo = (span: Span | undefined): readonly string[] => {
     if (span === undefined) return []

@@ -97,7 +97,6 @@ describe('webhooks', () => {
     }
     await vi.waitUntil(
       async () => (await askAboutWebhooks(service.dataDir, { kind: 'list-deliveries' })).givenUp.count > 0,
-      { timeout: 20_000 },
     )
     const givenUp = JSON.parse((await deliveries()).stdout).givenUp
     expect(givenUp).toMatchObject({

@@ -38,7 +38,7 @@ test('a worker serves its health and the state of its watch, and ends with 0 whe
   worker.stdout.on('data', (chunk) => {
     said += chunk
   })
-  await vi.waitFor(() => expect(said).toContain('"metricsUrl"'), { timeout: 30_000 })
+  await vi.waitFor(() => expect(said).toContain('"metricsUrl"'))
   const ready = said.split('\n').find((text) => text.includes('"metricsUrl"'))!
   const { healthUrl, metricsUrl } = JSON.parse(ready) as Readonly<Record<'healthUrl' | 'metricsUrl', string>>
   await vi.waitFor(
@@ -49,7 +49,7 @@ test('a worker serves its health and the state of its watch, and ends with 0 whe
         { status: 'ok', worker: 'running', temporal: 'ok', api: 'ok' },
       ])
     },
-    { timeout: 20_000, interval: 500 },
+    { interval: 500 },
   )
   const folder = writeFiles(join(place.folder, 'defs'), { 'acme.yaml': definitions })
   const id = `{organization_id="${place.service.organizationId}"}`
@@ -64,7 +64,7 @@ test('a worker serves its health and the state of its watch, and ends with 0 whe
       expect(found.get('quorate_worker_steps_total{step="lookAround",outcome="done"}')).toBe(1)
       return found
     },
-    { timeout: 60_000, interval: 250 },
+    { interval: 250 },
   )
   expect(Math.abs(Date.now() / 1e3 - samples.get(`quorate_watch_looked_at_seconds${id}`)!)).toBeLessThan(60)
   expect(samples.has(`quorate_watch_good_at_seconds${id}`)).toBe(false)

@@ -85,7 +85,7 @@ function answerTo({ codeSession }: { readonly codeSession: Key }, contact: strin
   return async ({ otpId, otpEncryptionTargetBundle: bundle, verificationToken: token }) => {
     if (token !== undefined) return loginBy({ token, key }, codeSession.publicKey)
     const written = () => listWrittenMessages(service.dataDir).find(({ message }) => message.to === contact)
-    await vi.waitUntil(written, { timeout: 10_000, interval: 10 })
+    await vi.waitUntil(written, { interval: 10 })
     const sent = { otpId: otpId!, bundle: bundle!, code: codeIn(written()!.message) }
     return encryptCode(service, sent, sent.code, key.publicKey)
   }

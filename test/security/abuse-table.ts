@@ -65,7 +65,7 @@ export function abuseRows(file: string, dataDir: () => string): AbuseRows {
 export async function untilMessagesAreNoted(dataDir: string): Promise<void> {
   const database = new DatabaseSync(join(dataDir, 'quorate.db'), { readOnly: true })
   const left = () => expect(database.prepare('select count(*) as count from messages').get()).toEqual({ count: 0 })
-  await vi.waitFor(left, { timeout: 30_000 })
+  await vi.waitFor(left)
   database.close()
 }
 

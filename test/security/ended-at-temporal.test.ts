@@ -35,7 +35,7 @@ test('ended at Temporal: a send is told of as left, by who follows it and by the
   const paid = await day.paid()
   await anvil.rpc('evm_setAutomine', false)
   const following = day.send(['--yes'], { ref: 'INV-LEFT', amount: '1gwei' })
-  await expect.poll(async () => (await ledger.getProgress(sendId))?.state, { timeout: 60_000 }).toBe('broadcasting')
+  await expect.poll(async () => (await ledger.getProgress(sendId))?.state).toBe('broadcasting')
   await workflow.terminate()
   const { exit, stderr } = await following
   expect([exit, stderr]).toEqual([1, expect.stringContaining('somebody ended the send at Temporal (terminated)')])

@@ -95,14 +95,11 @@ test('heap: no secret of a request that has ended, and no key, stands in a snaps
   const { otpId, otpEncryptionTargetBundle } = await submit('ACTIVITY_TYPE_INIT_OTP_V3', asked)
   const seen = new Set<string>()
   const sentCode = async () => {
-    const [sent] = await vi.waitFor(
-      () => {
-        const found = listWrittenMessages(dataDir, seen)
-        expect(found).toHaveLength(1)
-        return found
-      },
-      { timeout: 20_000 },
-    )
+    const [sent] = await vi.waitFor(() => {
+      const found = listWrittenMessages(dataDir, seen)
+      expect(found).toHaveLength(1)
+      return found
+    })
     seen.add(sent!.id)
     return codeIn(sent!.message)
   }

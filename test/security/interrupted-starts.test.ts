@@ -116,7 +116,7 @@ describe.skipIf(process.platform === 'win32')('a service without a file descript
     expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 200 OK', 'closed']))
     expect(await ask(first)).toBe('HTTP/1.1 200 OK')
     for (const socket of many) socket.destroy()
-    await expect.poll(async () => ask(await open()), { timeout: 10_000 }).toBe('HTTP/1.1 200 OK')
+    await expect.poll(async () => ask(await open())).toBe('HTTP/1.1 200 OK')
     first.destroy()
     expect(child.exitCode).toBeNull()
   })

@@ -396,7 +396,7 @@ describe.skipIf(process.getuid?.() !== 0)('operators: a small disk (needs root f
     fill(disk, 0)
     lines.length = 0
     await expect
-      .poll(() => ready(service.url), { timeout: 20_000, interval: 500 })
+      .poll(() => ready(service.url), { interval: 500 })
       .toEqual({ status: 503, reasons: ['store-not-writable'] })
     expect((await ask(service)).submit).toBe(503)
     const failures = (await readMetrics(service.service.metricsUrl!)).number('quorate_store_round_failures_total')
@@ -407,7 +407,7 @@ describe.skipIf(process.getuid?.() !== 0)('operators: a small disk (needs root f
     expect(lines.find(isSubmit)).toMatchObject({ userId: service.rootUserId })
     expect(lines.find(isSubmit)).not.toHaveProperty('activityId')
     rmSync(join(disk.folder, 'filling'))
-    await expect.poll(() => ready(service.url), { timeout: 20_000, interval: 500 }).toEqual({ status: 200 })
+    await expect.poll(() => ready(service.url), { interval: 500 }).toEqual({ status: 200 })
     expect(await ask(service)).toEqual({ submit: 200, query: 200 })
   })
 })

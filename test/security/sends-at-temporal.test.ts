@@ -69,7 +69,7 @@ const more = ({ paid, asked }: Awaited<ReturnType<typeof counts>>, by: number) =
 })
 const ledgerOf = (order: SendOrder) => stage.store.sends.getProgress(sendIdOf(order))
 const until = (order: SendOrder, state: SendProgress['state']) =>
-  expect.poll(async () => (await ledgerOf(order))?.state, { timeout: 30_000 }).toBe(state)
+  expect.poll(async () => (await ledgerOf(order))?.state).toBe(state)
 
 /** Starts what was started before, by the very payload that its history holds: no key is needed for it. */
 async function startAgain(order: SendOrder, input: object) {

@@ -103,7 +103,7 @@ describe('metrics of the service', () => {
     const from = { address: 'codes@acme.example' }
     const service = await start({ messages: { smtp: { url: new URL(`smtp://127.0.0.1:${port}`), from } } })
     const messages = (states: object) =>
-      expect.poll(() => read(service, 'quorate_messages'), { timeout: 10_000 }).toEqual(of('quorate_messages', states))
+      expect.poll(() => read(service, 'quorate_messages')).toEqual(of('quorate_messages', states))
     await messages({ waiting: 0, 'to be tried again': 0 })
     const asked = { otpType: 'OTP_TYPE_EMAIL', contact: 'ann@example.com', appName: 'Acme' }
     await complete(service.root, 'ACTIVITY_TYPE_INIT_OTP_V3', asked)

@@ -101,7 +101,7 @@ describe('quorate/testing', () => {
     }
     const asked = await submit('alice', 'ACTIVITY_TYPE_INIT_OTP_V3', mail)
     await submit('bob', 'ACTIVITY_TYPE_APPROVE_ACTIVITY', { fingerprint: asked.fingerprint })
-    await expect.poll(() => quorate.messages(), { timeout: 20_000 }).toHaveLength(1)
+    await expect.poll(() => quorate.messages()).toHaveLength(1)
     const [{ message } = {}] = await quorate.messages()
     expect(message).toMatchObject({ kind: 'email', to: 'bob@acme.test' })
     // As the service does it.
@@ -150,7 +150,7 @@ describe('quorate/testing', () => {
     const [url] = (await once(createInterface({ input: child.stdout! }), 'line')) as [string]
     expect(readdirSync(folder)).toHaveLength(1)
     child.kill('SIGKILL')
-    await expect.poll(() => readdirSync(folder), { timeout: 30_000 }).toEqual([])
+    await expect.poll(() => readdirSync(folder)).toEqual([])
     await expect(fetch(url)).rejects.toThrow()
   })
 
@@ -162,7 +162,7 @@ describe('quorate/testing', () => {
     expect(code).toBe('cli/no-definitions')
     expect(readdirSync(folder)).toEqual([])
     expect((await once(child, 'exit'))[0]).toBe(0)
-    await expect.poll(() => readdirSync(folder), { timeout: 30_000 }).toEqual([])
+    await expect.poll(() => readdirSync(folder)).toEqual([])
   })
 })
 

@@ -57,7 +57,7 @@ test('balances: a deposit whose block is taken back while it is looked at is not
   await complete(service.root, 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', {
     ...{ url: `${receiver.url}/balances`, name: 'ops', subscriptions },
   })
-  await vi.waitUntil(() => node.asked.has('getBlock'), { timeout: 20_000 })
+  await vi.waitUntil(() => node.asked.has('getBlock'))
   const pay = async (lamports: number) => {
     const transfer = { fromPubkey: stranger.publicKey, toPubkey: new PublicKey(ours), lamports }
     const draft = { payer: stranger.publicKey, blockhash: node.blockhash(), signedBy: stranger }
@@ -76,7 +76,7 @@ test('balances: a deposit whose block is taken back while it is looked at is not
     node.produce(6)
   }
   node.produce(2)
-  await vi.waitUntil(() => forks === 1, { timeout: 20_000 })
+  await vi.waitUntil(() => forks === 1)
   // What comes after it is told in order, so that by then the first would have been.
   const kept = await pay(7)
   node.produce(6)

@@ -75,7 +75,7 @@ test('balances: what wallets receive and send on Solana is told once confirmed a
   const subscriptions = ['BALANCE_CONFIRMED_UPDATES', 'BALANCE_FINALIZED_UPDATES'].map((eventType) => ({ eventType }))
   const endpoint = { url: `${receiver.url}/balances`, name: 'ops', subscriptions }
   await complete(service.root, 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', endpoint)
-  await vi.waitUntil(() => node.asked.has('getBlock'), { timeout: 20_000 })
+  await vi.waitUntil(() => node.asked.has('getBlock'))
 
   // Two payments in one transaction are one deposit; what fails, and what goes elsewhere, is none.
   const deposited = await offer(pay(ours, 5), pay(ours, 2), payToken(theirs, held, 70))
@@ -150,7 +150,7 @@ test('balances: what wallets receive and send on Solana is told once confirmed a
     tenant.organizationId,
   )
   expect(sent.sendTransactionStatusId).toBeDefined()
-  await vi.waitUntil(() => node.waiting.size > 0, { timeout: 20_000 })
+  await vi.waitUntil(() => node.waiting.size > 0)
   confirm()
   await receiver.until(() => of('confirmed').some((each) => msgOf(each).operation === 'withdraw'))
   expect(before + 11n - node.balance(ours)).toBeGreaterThan(1_000_000n)

@@ -22,7 +22,7 @@ beforeAll(async () => {
   certificates = await makeCertificates()
 })
 
-const wait = { timeout: 20_000, interval: 20 }
+const wait = { interval: 20 }
 const smtp = (port: number, change: object = {}): MessagesSettings => ({
   smtp: {
     url: new URL(`smtp://127.0.0.1:${port}`),

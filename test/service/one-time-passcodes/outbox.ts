@@ -21,7 +21,7 @@ export async function messageOf<Result>(
       if (found.length === 0) throw new Error('no message was sent')
       return found
     },
-    { timeout: 10_000, interval: 10 },
+    { interval: 10 },
   )
   return { result, message: written!.message }
 }

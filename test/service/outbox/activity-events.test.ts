@@ -121,7 +121,7 @@ describe('the feature webhook', () => {
       return rows.length
     }
     // What was answered with 200 is struck out after the answer.
-    await vi.waitUntil(async () => (await waits()) === 1, { timeout: 20_000, interval: 100 })
+    await vi.waitUntil(async () => (await waits()) === 1, { interval: 100 })
     await complete(client, 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE', { name: set.name }, organizationId)
     expect(await waits()).toBe(0)
   })
@@ -140,10 +140,10 @@ describe('faults of webhooks', () => {
     await receiver.until(() => at('/faulty').length === 1)
     await add({ lose: true })
     await make('lost')
-    await vi.waitUntil(async () => (await operate({ kind: 'state' })).faults.length === 0, { timeout: 20_000 })
+    await vi.waitUntil(async () => (await operate({ kind: 'state' })).faults.length === 0)
     await add({ delayMs: 3_600_000 })
     await make('late')
-    await vi.waitUntil(async () => (await operate({ kind: 'state' })).faults.length === 0, { timeout: 20_000 })
+    await vi.waitUntil(async () => (await operate({ kind: 'state' })).faults.length === 0)
     await add({ twice: true })
     await make('doubled')
     await make('usual')

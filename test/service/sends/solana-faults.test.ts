@@ -17,9 +17,7 @@ import { setStage, signatureOf, someTurns, startOn, statusOf, submit, untilTrue 
 import { untilEnded } from './status.ts'
 import { startUnreliableServer } from './unreliable-server.ts'
 
-test('sends: a Solana node that loses one answer in ten and is restarted, and a service that is closed between', {
-  timeout: 60_000,
-}, async () => {
+test('sends: a Solana node that loses one answer in ten and is restarted, and a service that is closed between', async () => {
   const node = await startSolanaNode()
   onTestFinished(() => node.close())
   const front = await startUnreliableServer(node.url, (asked) => asked % 10 === 0)
