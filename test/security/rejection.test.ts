@@ -59,7 +59,8 @@ describe('rejection', () => {
     // While something else waits, the run that holds the lock asks nothing again, and that is said.
     writeFiles(defs, { 'acme.yaml': onlyTags(['treasury', 'operations']) })
     const second = await codeOf()
-    expect((await quorate(['status', '--cancel'], { env })).stdout).toContain(`\`quorate reject ${second}\` ends it`)
+    const stopped = await quorate(['status', '--cancel'], { env })
+    expect([stopped.exit, stopped.stdout]).toEqual([0, expect.stringContaining(`\`quorate reject ${second}\` ends it`)])
     expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(3)
     expect((await quorate(['reject', second, '--yes', ...bobKey], { env })).exit).toBe(0)
     await quorate(['status'], { env })

@@ -177,6 +177,7 @@ async function look(input: CommandInput): Promise<ExitCode> {
         const applies = [...(progress && !end ? [progress] : []), ...others.map((one) => one.progress)]
         return exitOfAll([...applies.map(exitOfLook), ...rotations.map(exitOfOpen)])
       }
+      if (options['cancel']) return !progress || end ? EXIT.done : exitOfStopped(progress)
       return exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
     },
     { isLook: isOnlyLook },
@@ -204,6 +205,11 @@ function planOf({ planDigest }: ApplyProgress, dataDir: string): Promise<Plan | 
 /** For a probe: one that goes on by itself is in order, one that waits or has failed is not. */
 function exitOfLook(progress: ApplyProgress): ExitCode {
   return progress.state === 'running' ? EXIT.done : exitOf(progress)
+}
+
+/** After `--cancel`: one that has stopped is as it was asked to be; one that ended otherwise exits as it ended. */
+function exitOfStopped(progress: ApplyProgress): ExitCode {
+  return progress.state === 'cancelled' ? EXIT.done : exitOf(progress)
 }
 
 /** What is to be seen of the service on this machine besides applies. */
