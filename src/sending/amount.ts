@@ -5,7 +5,7 @@ import { usage } from './usage.ts'
 
 /** An amount as it was written, and in the smallest unit. */
 export interface Amount {
-  /** `1.5 eth`. */
+  /** `1.5 ETH`. */
   readonly text: string
   readonly atomic: bigint
 }
@@ -23,14 +23,14 @@ interface Denomination {
 
 const CURRENCIES: Readonly<Record<Namespace, Denomination>> = {
   eip155: {
-    units: { eth: 18, gwei: 9, wei: 0 },
+    units: { ETH: 18, gwei: 9, wei: 0 },
     smallest: 'a wei',
-    example: 'write it like 1.5eth, 30gwei or 21000wei',
+    example: 'write it like 1.5ETH, 30gwei or 21000wei',
   },
   solana: {
-    units: { sol: 9, lamports: 0, lamport: 0 },
+    units: { SOL: 9, lamports: 0, lamport: 0 },
     smallest: 'a lamport',
-    example: 'write it like 1.5sol or 5000lamports',
+    example: 'write it like 1.5SOL or 5000lamports',
   },
 }
 
@@ -58,7 +58,7 @@ export function printAmount(atomic: bigint, namespace: Namespace): string {
 const LARGEST: Readonly<Record<Namespace, bigint>> = { eip155: 2n ** 256n - 1n, solana: 2n ** 64n - 1n }
 
 /**
- * Reads an amount of the currency of a chain with its unit, `1.5eth` or `1.5sol`; nothing is ever rounded, and no unit is
+ * Reads an amount of the currency of a chain with its unit, `1.5ETH` or `1.5SOL`; nothing is ever rounded, and no unit is
  * guessed. Throws `cli/usage`.
  */
 export function parseAmount(written: string, namespace: Namespace = 'eip155'): Amount {
@@ -79,9 +79,7 @@ export function parseAssetAmount(written: string, { name, asset }: NamedAsset): 
 
 function parse(written: string, { units, unit: own, smallest, example }: Denomination, largest: bigint): Amount {
   const [, whole, fraction = '', given = ''] = /^(\d{1,80})(?:\.(\d{1,80}))? ?(\S*)$/.exec(written.trim()) ?? []
-  // The units of a currency are written in one way; a token's symbol is a matter of taste.
-  const same = (one: string) => (own === undefined ? one === given : one.toLowerCase() === given.toLowerCase())
-  const unit = given === '' ? own : Object.keys(units).find(same)
+  const unit = given === '' ? own : Object.keys(units).find((one) => one.toLowerCase() === given.toLowerCase())
   if (whole === undefined || unit === undefined) {
     const expected = own === undefined ? 'an amount with its unit' : `an amount of ${own}`
     throw usage(`expected ${expected}, got \`${written}\``, example)

@@ -34,7 +34,7 @@ export function makeCall(
 ): Call {
   if (amount === undefined && data === undefined) throw expectedAmount()
   if (token !== undefined) return makeTransfer(amount!, { token, receiver })
-  const { text, atomic } = inField('amount', () => parseAmount(amount ?? '0eth'))
+  const { text, atomic } = inField('amount', () => parseAmount(amount ?? '0ETH'))
   if (data === undefined) assertPays({ atomic, text, receiver })
   const call = { caip2, to: receiver.address, value: atomic.toString(), amount: text }
   if (data === undefined) return call

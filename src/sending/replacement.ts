@@ -64,7 +64,7 @@ export function makeReplacement(
     reference: replacementReference(old.reference, { kind, maxFee }),
     replaces: old.reference,
     parameters,
-    ...(kind === 'cancel' ? { to: old.from, amount: '0 eth' } : {}),
+    ...(kind === 'cancel' ? { to: old.from, amount: '0 ETH' } : {}),
     orderedAt: new Date(now).toISOString(),
   }
 }

@@ -70,5 +70,5 @@ function encode(payment: SolanaPayment, maxFee: string | undefined) {
 function budgetWithin(maxFee: string, payment: SolanaPayment) {
   const budget = solanaBudgetWithin(inField('max-fee', () => parseAmount(maxFee, 'solana')).atomic, payment)
   if (budget !== undefined) return budget
-  throw usage(`--max-fee \`${maxFee}\` is less than one signature costs`, 'give 0.000005sol or more', 'max-fee')
+  throw usage(`--max-fee \`${maxFee}\` is less than one signature costs`, 'give 0.000005SOL or more', 'max-fee')
 }

@@ -54,7 +54,7 @@ test('activities: a payment of a token is told by the names of the definitions, 
   ]
   expect((await withNames()).map((row) => row.trim())).toEqual([
     ...rows,
-    'fee at most 0.006 eth: 60 gwei a unit of gas, 100000 units',
+    'fee at most 0.006 ETH: 60 gwei a unit of gas, 100000 units',
   ])
   const seen = await review(progress.activityId, '--definitions', 'named')
   for (const row of rows) expect(seen).toMatch(new RegExp(row.replace(' ', ' +').replaceAll(/[().]/g, '\\$&')))
@@ -66,7 +66,7 @@ test('activities: an address that is the organization’s own is told as that, w
   const { exit } = await day.send(['--yes'], { ref: 'OWN', to: `wallet.${day.walletName}`, amount: '1gwei' })
   expect(exit).toBe(0)
   expect((await withNames())[1]!.trim()).toBe(
-    `pays 0.000000001 eth (1000000000 wei) to wallet.${day.walletName} (${day.address})`,
+    `pays 0.000000001 ETH (1000000000 wei) to wallet.${day.walletName} (${day.address})`,
   )
 })
 
@@ -78,8 +78,8 @@ test.each<[string, TransactionSerializable, readonly string[]]>([
     'ether',
     { type: 'eip1559', ...DYNAMIC, to: PAYROLL, value: parseEther('1.5') },
     [
-      `pays 1.5 eth (1500000000000000000 wei) to payroll (${PAYROLL})`,
-      'fee at most 0.00063 eth: 30 gwei a unit of gas, 21000 units',
+      `pays 1.5 ETH (1500000000000000000 wei) to payroll (${PAYROLL})`,
+      'fee at most 0.00063 ETH: 30 gwei a unit of gas, 21000 units',
     ],
   ],
   [
@@ -88,15 +88,15 @@ test.each<[string, TransactionSerializable, readonly string[]]>([
     [
       `pays 2.5 USDC (2500000 atomic units) to payroll (${PAYROLL})`,
       `token usdc (${TOKEN})`,
-      'fee at most 0.0018 eth: 30 gwei a unit of gas, 60000 units',
+      'fee at most 0.0018 ETH: 30 gwei a unit of gas, 60000 units',
     ],
   ],
   [
     'ether, from before dynamic fees',
     { type: 'legacy', chainId: 11_155_111, nonce: 0, gasPrice: parseGwei('10'), gas: 21_000n, to: PAYROLL, value: 1n },
     [
-      `pays 0.000000000000000001 eth (1 wei) to payroll (${PAYROLL})`,
-      'fee at most 0.00021 eth: 10 gwei a unit of gas, 21000 units',
+      `pays 0.000000000000000001 ETH (1 wei) to payroll (${PAYROLL})`,
+      'fee at most 0.00021 ETH: 10 gwei a unit of gas, 21000 units',
     ],
   ],
   [
@@ -133,7 +133,7 @@ test('activities: a transaction on Solana that is signed says whom it pays, how 
     unsignedTransaction: unsigned.toString('hex'),
   })
   const rows = (await withNames()).map((row) => row.trim())
-  expect(rows[0]).toBe(`pays 1.5 sol (1500000000 lamports) to crew (${CREW.toBase58()})`)
-  expect(rows.find((row) => row.startsWith('fee '))).toMatch(/^fee (?:at most )?0\.000005 sol/)
-  expect(await review(id, '--definitions', 'named')).toContain('1.5 sol (1500000000 lamports) to crew (')
+  expect(rows[0]).toBe(`pays 1.5 SOL (1500000000 lamports) to crew (${CREW.toBase58()})`)
+  expect(rows.find((row) => row.startsWith('fee '))).toMatch(/^fee (?:at most )?0\.000005 SOL/)
+  expect(await review(id, '--definitions', 'named')).toContain('1.5 SOL (1500000000 lamports) to crew (')
 })

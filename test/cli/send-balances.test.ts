@@ -38,13 +38,13 @@ async function rowsOf(given: Readonly<Record<string, string | undefined>>, optio
 test('balances: a dry run says what sender and payee have before and after it, with the bound of the fee', async () => {
   const before = await countActivities(day.service)
   expect(await rowsOf(bounds)).toEqual([
-    'sender: 100 eth now, at least 98.494 eth after, 0.006 eth for the fee taken off',
-    'payee: 0 eth now, 1.5 eth after',
+    'sender: 100 ETH now, at least 98.494 ETH after, 0.006 ETH for the fee taken off',
+    'payee: 0 ETH now, 1.5 ETH after',
     `simulated: ${byNode()}`,
   ])
   expect(await rowsOf({ ...bounds, asset: 'usdc', amount: '12.5', chain: undefined })).toEqual([
     'sender: 20 USDC now, 7.5 USDC after',
-    'sender: 100 eth now, at least 99.994 eth after, 0.006 eth for the fee taken off',
+    'sender: 100 ETH now, at least 99.994 ETH after, 0.006 ETH for the fee taken off',
     'payee: 0 USDC now, 12.5 USDC after',
     `simulated: ${byNode()}`,
   ])
@@ -72,7 +72,7 @@ test('balances: what the send is then paid with is what was said', async () => {
 
 test('balances: without a node the API says what the sender has, and it is said that nothing was simulated', async () => {
   const [sender, simulated] = await rowsOf({}, { environment: { QUORATE_CHAINS: '' } })
-  expect(sender).toMatch(/^sender: (?:100|99\.9\d+) eth now, as reported by the API$/)
+  expect(sender).toMatch(/^sender: (?:100|99\.9\d+) ETH now, as reported by the API$/)
   expect(simulated).toBe(`simulated: no: QUORATE_CHAINS names no node of ${SEPOLIA}`)
 })
 
@@ -82,7 +82,7 @@ test('balances: a node that does not run transactions tells the balances before 
       ? { error: { code: -32_601, message: 'the method does not exist\u001b[2K' } }
       : undefined
   const [sender, payee, simulated] = await rowsOf({ to: TOKEN, amount: '1wei' })
-  expect([sender, payee]).toEqual([expect.stringMatching(/^sender: \S+ eth now$/), 'payee: 0 eth now'])
+  expect([sender, payee]).toEqual([expect.stringMatching(/^sender: \S+ ETH now$/), 'payee: 0 ETH now'])
   expect(simulated).toMatch(
     /^simulated: no: the node at \S+: it does not run them, and says: the method does not exist\\u\{1b\}\[2K$/,
   )
@@ -92,12 +92,12 @@ test('balances: too little is told, and refused before it is asked for, where a 
   const before = await countActivities(day.service)
   const rich = { amount: '5000eth', ref: 'RICH', 'max-fee': '1gwei' }
   expect((await rowsOf(rich))[0]).toMatch(
-    /^sender: \S+ eth now {2}too little by the node at \S+ and the API: it takes at least 5000\.000021 eth$/,
+    /^sender: \S+ ETH now {2}too little by the node at \S+ and the API: it takes at least 5000\.000021 ETH$/,
   )
   const { exit, stderr } = await day.send(['--yes'], rich, withNode())
   expect([exit, stderr]).toEqual([
     4,
-    expect.stringMatching(/cli\/too-little: \S+ has \S+ eth, and this takes at least 5000\.000021 eth/),
+    expect.stringMatching(/cli\/too-little: \S+ has \S+ ETH, and this takes at least 5000\.000021 ETH/),
   ])
   const tokens = { asset: 'usdc', amount: '50', chain: undefined, ref: 'RICH-2' }
   const many = await day.send(['--yes'], tokens, withNode())
@@ -119,7 +119,7 @@ test('balances: one that says there is too little, alone, stops nothing; neither
         ? { error: { code: 1, message: 'no' } }
         : undefined
   expect((await rowsOf({ amount: '1gwei', ref: 'LIE' }))[0]).toMatch(
-    /^sender: 0\.0{17}1 eth now {2}too little by the node at \S+, which the API denies: it takes at least /,
+    /^sender: 0\.0{17}1 ETH now {2}too little by the node at \S+, which the API denies: it takes at least /,
   )
   expect((await day.send(['--yes'], { amount: '1gwei', ref: 'LIE' }, withNode())).exit).toBe(0)
   for (const [ref, fault] of [
@@ -180,14 +180,14 @@ test('balances: a batch says what all of it leaves its senders and payees with, 
   ])
   expect((await run('two.csv', '--dry-run')).stdout).toMatch(
     new RegExp(
-      `\\n {2}payee {5}${other}: 0 eth now, 2 eth after\\n {2}simulated by the node at \\S+ on ${SEPOLIA}, at block \\d+\\n`,
+      `\\n {2}payee {5}${other}: 0 ETH now, 2 ETH after\\n {2}simulated by the node at \\S+ on ${SEPOLIA}, at block \\d+\\n`,
     ),
   )
   const before = await countActivities(day.service)
   const refused = await run('much.csv', '--yes')
   expect([refused.exit, refused.stderr]).toEqual([
     4,
-    expect.stringMatching(/cli\/too-little: \S+ has \S+ eth, and this takes at least 120\.00126 eth/),
+    expect.stringMatching(/cli\/too-little: \S+ has \S+ ETH, and this takes at least 120\.00126 ETH/),
   ])
   expect(await countActivities(day.service)).toBe(before)
 })

@@ -104,15 +104,15 @@ describe('send --batch: a file is read as a whole first', () => {
     const before = await countActivities(day.service)
     const { exit, stdout } = await day.batch(day.rows('DRY', ['1.5eth', '98eth', '1eth']), ['--dry-run'])
     const each = (row: number, amount: string, wei: string) =>
-      `  line ${row + 2}    DRY-${row}  ${amount} eth, ${wei} wei  ${day.from} to payroll (${PAYROLL}) on ${SEPOLIA}  allow: the root quorum has approved, and policies are not asked`
+      `  line ${row + 2}    DRY-${row}  ${amount} ETH, ${wei} wei  ${day.from} to payroll (${PAYROLL}) on ${SEPOLIA}  allow: the root quorum has approved, and policies are not asked`
     expect([exit, stdout.split('\n').slice(1)]).toEqual([
       0,
       [
         each(0, '1.5', '1500000000000000000'),
         each(1, '98', '98000000000000000000'),
         each(2, '1', '1000000000000000000'),
-        `  total     100.5 eth from ${day.from} on ${SEPOLIA} in 3 rows, of 100 eth: too little`,
-        `  sender    ${day.from} (${day.address}): 100 eth now, as reported by the API  too little by the API: it takes at least 100.5105 eth`,
+        `  total     100.5 ETH from ${day.from} on ${SEPOLIA} in 3 rows, of 100 ETH: too little`,
+        `  sender    ${day.from} (${day.address}): 100 ETH now, as reported by the API  too little by the API: it takes at least 100.5105 ETH`,
         `  simulated no: QUORATE_CHAINS names no node of ${SEPOLIA}`,
         '',
       ],
@@ -357,7 +357,7 @@ describe('send --batch: people vote by the file', () => {
     expect(await votes()).toBe(before)
     const row = (line: number, wei: number) =>
       new RegExp(
-        `^ {2}line ${line} {4}[0-9a-f]{4}-[0-9a-f]{4} {2}WAIT-${line - 2} {2}\\S+ eth, ${wei} wei {2}${day.from} to payroll \\(${PAYROLL}\\) on ${SEPOLIA} {2}fee at most 500 gwei a unit of gas$`,
+        `^ {2}line ${line} {4}[0-9a-f]{4}-[0-9a-f]{4} {2}WAIT-${line - 2} {2}\\S+ ETH, ${wei} wei {2}${day.from} to payroll \\(${PAYROLL}\\) on ${SEPOLIA} {2}fee at most 500 gwei a unit of gas$`,
         'm',
       )
     expect(unasked.stdout).toMatch(row(2, 1))
@@ -474,8 +474,8 @@ describe('send --batch: people vote by the file', () => {
       const pages = [await press(await voting.says(url))]
       pages.push(await press(await voting.says(new RegExp(`${url.source}[^]*?(${url.source})`))))
       expect(pages).toEqual([
-        expect.stringMatching(/approves [0-9a-f]{4}-[0-9a-f]{4}: \S+ eth to payroll under TOUCH-0/),
-        expect.stringMatching(/approves [0-9a-f]{4}-[0-9a-f]{4}: \S+ eth to payroll under TOUCH-1/),
+        expect.stringMatching(/approves [0-9a-f]{4}-[0-9a-f]{4}: \S+ ETH to payroll under TOUCH-0/),
+        expect.stringMatching(/approves [0-9a-f]{4}-[0-9a-f]{4}: \S+ ETH to payroll under TOUCH-1/),
       ])
       expect(await voting.ended).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^2 rows: 2 approved$/m) })
       const all = await sends('COMPLETED')

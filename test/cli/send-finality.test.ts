@@ -199,20 +199,20 @@ test('send finality: `send`, `sends` and their JSON say it alike', { timeout: 12
   const environment = { QUORATE_CHAINS: `${SEPOLIA}=${day.anvil.url}` }
   const more = ['--yes', '--confirmations', `${SEPOLIA}=3`]
   const first = await day.send(more, given, { environment })
-  expect(first.stderr).toMatch(/included {6}0x\w+ {2}in block \d+, for a fee of [\d.]+ eth, 1 of 3 confirmations\n/)
+  expect(first.stderr).toMatch(/included {6}0x\w+ {2}in block \d+, for a fee of [\d.]+ ETH, 1 of 3 confirmations\n/)
   const alone = await day.send(['--yes'], given)
-  expect(alone.stderr).toMatch(/included {6}0x\w+ {2}in block \d+, for a fee of [\d.]+ eth, as reported by the API\n/)
+  expect(alone.stderr).toMatch(/included {6}0x\w+ {2}in block \d+, for a fee of [\d.]+ ETH, as reported by the API\n/)
   await day.anvil.rpc('anvil_mine', '0x2')
   const list = (...args: string[]) =>
     quorate(['sends', ...args], { env: { ...day.env, ...environment }, cwd: day.folder })
   expect((await list()).stdout).toMatch(
-    /included {6}0x\w+ {2}in block \d+, nonce 0, for a fee of [\d.]+ eth, 3 of 12 confirmations\n/,
+    /included {6}0x\w+ {2}in block \d+, nonce 0, for a fee of [\d.]+ ETH, 3 of 12 confirmations\n/,
   )
   const done = await list('--confirmations', `${SEPOLIA}=3`)
-  expect(done.stdout).toMatch(/^FINAL .* final {9}0x\w+ {2}in block \d+, nonce 0, for a fee of [\d.]+ eth\n$/)
+  expect(done.stdout).toMatch(/^FINAL .* final {9}0x\w+ {2}in block \d+, nonce 0, for a fee of [\d.]+ ETH\n$/)
   const held = await day.anvil.rpc<string>('eth_getBalance', day.address, 'latest')
   expect(done.stderr).toMatch(
-    / sender +\S+ \(0x\w+\) on eip155:11155111 has 99\.9\d+ eth, as reported by the node at 127\.0\.0\.1:\d+\n/,
+    / sender +\S+ \(0x\w+\) on eip155:11155111 has 99\.9\d+ ETH, as reported by the node at 127\.0\.0\.1:\d+\n/,
   )
   const { stdout } = await list('--json')
   const { sends, senders } = JSON.parse(stdout) as Readonly<Record<string, readonly Record<string, unknown>[]>>

@@ -26,10 +26,10 @@ test('send: a dry run says who is paid, how much in both units, and what will co
       '  reference  INV-42',
       `  from       ${day.walletName} (${day.address})`,
       `  to         payroll (${PAYROLL})`,
-      '  amount     1.5 eth, 1500000000000000000 wei',
+      '  amount     1.5 ETH, 1500000000000000000 wei',
       `  chain      ${SEPOLIA}`,
       '  fee        at most 500 gwei a unit of gas (the cap of the chain; --max-fee sets another); the service chooses how many units, --gas bounds them',
-      '  sender     100 eth now, as reported by the API',
+      '  sender     100 ETH now, as reported by the API',
       `  simulated  no: QUORATE_CHAINS names no node of ${SEPOLIA}`,
       '  forecast   allow: the root quorum has approved, and policies are not asked',
       '',
@@ -60,9 +60,9 @@ test('send: a reference is sent once, however often it is asked, and stands for 
 
   const { stdout } = await quorate(['sends'], { env: day.env, cwd: day.folder })
   const { transactionHash } = first!.progress
-  const listed = `INV-42  1.5 eth from ${day.walletName} to payroll  included      ${transactionHash}  in block `
+  const listed = `INV-42  1.5 ETH from ${day.walletName} to payroll  included      ${transactionHash}  in block `
   expect(stdout.startsWith(listed)).toBe(true)
-  expect(stdout.slice(listed.length)).toMatch(/^[1-9]\d*, for a fee of 0\.0000\d+ eth, as reported by the API\n$/)
+  expect(stdout.slice(listed.length)).toMatch(/^[1-9]\d*, for a fee of 0\.0000\d+ ETH, as reported by the API\n$/)
 })
 
 test('send: what is wrong is said before anything is submitted', { timeout: 120_000 }, async () => {
@@ -152,9 +152,9 @@ test('send: a token is paid in its own units; the dry run reads receiver and amo
       '  amount     12.5 USDC, 12500000 atomic units',
       `  token      usdc (${TOKEN})`,
       `  chain      ${SEPOLIA}`,
-      '  fee        at most 0.006 eth: 60 gwei a unit of gas, 100000 units',
+      '  fee        at most 0.006 ETH: 60 gwei a unit of gas, 100000 units',
       '  sender     20 USDC now, as reported by the API',
-      expect.stringMatching(/^ {2}sender {5}98\.\d+ eth now, as reported by the API$/),
+      expect.stringMatching(/^ {2}sender {5}98\.\d+ ETH now, as reported by the API$/),
       `  simulated  no: QUORATE_CHAINS names no node of ${SEPOLIA}`,
       '  forecast   allow: the root quorum has approved, and policies are not asked',
       '',
@@ -177,7 +177,7 @@ test('send: a call of a contract is decoded by the interface of the organization
   const warning = 'no interface of the contract tells what this does: know it before you send it'
   expect(await dryRun()).toEqual([
     `  to         ${to}`,
-    '  amount     0 eth, 0 wei',
+    '  amount     0 ETH, 0 wei',
     `  call       0xa9059cbb and 64 bytes  ${warning}`,
   ])
   await day.service.root.submit('ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', {
@@ -219,7 +219,7 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
     `  replaces   INV-50, by its nonce ${minedBefore}`,
     `  from       ${day.walletName} (${address})`,
     `  to         payroll (${PAYROLL})`,
-    '  amount     0.000000001 eth, 1000000000 wei',
+    '  amount     0.000000001 ETH, 1000000000 wei',
     `  chain      ${SEPOLIA}`,
   ])
   const replace = () => sends('replace', 'INV-50', '--max-fee', '60gwei', ...node, '--yes', '--detach', '--json')
@@ -237,7 +237,7 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
   expect(all).toMatch(/^INV-50 .* replaced by INV-50\/replace-60gwei .*replaced by transaction 0x/m)
   expect(all).toMatch(/^INV-51 .* cancelled by INV-51\/cancel-\d+gwei .*replaced by transaction 0x/m)
   expect(all).toMatch(/^INV-50\/replace-60gwei .* included/m)
-  expect(all).toMatch(/^INV-51\/cancel-60gwei {2}0 eth from (\S+) to \1 {2}included/m)
+  expect(all).toMatch(/^INV-51\/cancel-60gwei {2}0 ETH from (\S+) to \1 {2}included/m)
   expect(await day.paid()).toBe(paidBefore + 1_000_000_000n)
   expect(BigInt(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest'))).toBe(minedBefore + 2n)
   // Asked again, it is the same one; what has ended is not replaced again.

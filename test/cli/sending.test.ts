@@ -89,8 +89,9 @@ describe('sending: a reference', () => {
 
 describe('sending', () => {
   test.each([
-    ['1.5eth', { amount: '1.5 eth', value: '1500000000000000000' }],
-    ['0.000000000000000001 eth', { amount: '0.000000000000000001 eth', value: '1' }],
+    ['1.5eth', { amount: '1.5 ETH', value: '1500000000000000000' }],
+    ['1.5ETH', { amount: '1.5 ETH', value: '1500000000000000000' }],
+    ['0.000000000000000001 ETH', { amount: '0.000000000000000001 ETH', value: '1' }],
     ['30gwei', { amount: '30 gwei', value: '30000000000' }],
     ['007wei', { amount: '007 wei', value: '7' }],
   ])('sending: %s is exact', (amount, { value, amount: text }) => {
@@ -151,7 +152,7 @@ describe('sending', () => {
     [{ from: 'tresury' }, 'there is no wallet `tresury`'],
     [{ from: 'cold' }, 'wallet `cold` has no Ethereum account'],
     [{ amount: '1.5' }, 'expected an amount with its unit, got `1.5`'],
-    [{ amount: '1.5ETH' }, 'expected an amount with its unit, got `1.5ETH`'],
+    [{ amount: '1.5ether' }, 'expected an amount with its unit, got `1.5ether`'],
     [{ amount: '1.5wei' }, '`1.5wei` is finer than a wei: wei has 0 decimals'],
     [{ amount: '-1eth' }, 'expected an amount with its unit, got `-1eth`'],
     [{ amount: '1e3wei' }, 'expected an amount with its unit, got `1e3wei`'],
@@ -171,7 +172,7 @@ describe('sending', () => {
     [{ asset: 'usdc', data: '0x00' }, '--asset and --data exclude each other'],
     [{ data: '0x123' }, 'expected --data to be hex of whole bytes with 0x, got `0x123`'],
     [{ maxFee: '60' }, 'expected an amount with its unit, got `60`'],
-    [{ amount: '0eth' }, '--amount `0 eth` pays nothing'],
+    [{ amount: '0eth' }, '--amount `0 ETH` pays nothing'],
     [{ asset: 'usdc', chain: undefined, amount: '0.00' }, '--amount `0.00 USDC` pays nothing'],
     [{ to: `0x${'0'.repeat(40)}` }, "is nobody's address"],
     [{ to: '0x1234' }, 'expected an address to be 0x and 40 hex digits, got `0x1234`'],
@@ -185,7 +186,8 @@ describe('sending', () => {
   })
 
   test.each<[Parameters<typeof onSolana>[0], SolanaPayment, string]>([
-    [{ amount: '1.5sol' }, { from: SOL_FROM, to: SOL_PAYROLL, amount: 1_500_000_000n }, '1.5 sol'],
+    [{ amount: '1.5 SOL' }, { from: SOL_FROM, to: SOL_PAYROLL, amount: 1_500_000_000n }, '1.5 SOL'],
+    [{ amount: '1.5sol' }, { from: SOL_FROM, to: SOL_PAYROLL, amount: 1_500_000_000n }, '1.5 SOL'],
     [{ amount: '5000lamports', to: 'vault' }, { from: SOL_FROM, to: VAULT, amount: 5_000n }, '5000 lamports'],
     [{ amount: '1 lamport', to: 'wallet.treasury' }, { from: SOL_FROM, to: SOL_FROM, amount: 1n }, '1 lamport'],
     [
@@ -219,9 +221,9 @@ describe('sending', () => {
       return renderOrder(asked, { description, explanation }, createStyle(false)).split('\n')
     }
     expect(shown({ maxFee: '0.000006sol' })).toContain(
-      '  fee        0.000006 sol, all of which is paid: 0.000005 sol for the signature, 0.000001 sol to be preferred',
+      '  fee        0.000006 SOL, all of which is paid: 0.000005 SOL for the signature, 0.000001 SOL to be preferred',
     )
-    expect(shown({ maxFee: '5000lamports' })).toContain('  fee        0.000005 sol for the signature')
+    expect(shown({ maxFee: '5000lamports' })).toContain('  fee        0.000005 SOL for the signature')
     expect(shown({ to: 'vault' })).toContain(
       `  to         vault (${VAULT})  a program’s address: nobody has a key for it`,
     )
@@ -230,7 +232,7 @@ describe('sending', () => {
         `  to         crew (${SOL_PAYROLL})`,
         '  amount     1 USDC, 1000000 atomic units',
         `  token      usdcOnSolana (${MINT})`,
-        `  account    ${VAULT}, opened where there is none, for a rent of some 0.002 sol`,
+        `  account    ${VAULT}, opened where there is none, for a rent of some 0.002 SOL`,
         '  chain      solana:devnet',
         '  fee        the service chooses; --max-fee bounds it',
       ]),
@@ -244,8 +246,8 @@ describe('sending', () => {
     [{ from: 'cold' }, 'wallet `cold` has no Solana account'],
     [{ to: '11111111111111111111111111111111' }, 'is a program, and would keep what it is paid'],
     [{ amount: '1.5eth' }, 'expected an amount with its unit, got `1.5eth`'],
-    [{ amount: '1.5SOL' }, 'expected an amount with its unit, got `1.5SOL`'],
-    [{ amount: '0.0000000001sol' }, '`0.0000000001sol` is finer than a lamport: sol has 9 decimals'],
+    [{ amount: '1.5ETH' }, 'expected an amount with its unit, got `1.5ETH`'],
+    [{ amount: '0.0000000001sol' }, '`0.0000000001sol` is finer than a lamport: SOL has 9 decimals'],
     [{ amount: '18446744074sol' }, 'is more than there can be'],
     [{ amount: undefined }, 'expected --amount'],
     [{ chain: 'solana:testnet' }, 'expected --chain in CAIP-2 form, got `solana:testnet`'],

@@ -111,7 +111,7 @@ test('sends reconcile: what was paid on Solana after a snapshot is not paid agai
   const look = await quorate(['sends', 'reconcile', '--dry-run', '--folder', after.dataDir])
   expect([look.exit, look.stdout]).toEqual([
     3,
-    expect.stringContaining(`0.003 sol to ${payment.to.toBase58()}; is send ${again} of activity `),
+    expect.stringContaining(`0.003 SOL to ${payment.to.toBase58()}; is send ${again} of activity `),
   ])
   const claimed = await reconcile(after, '--yes')
   expect([claimed.exit, claimed.lanes[0]!.nonces.map(({ is }) => is)]).toEqual([0, ['send']])

@@ -81,7 +81,7 @@ test('sends reconcile: what was paid after a snapshot is not paid again, and is 
   const look = await quorate(['sends', 'reconcile', '--dry-run', '--folder', after.dataDir])
   expect(look.exit).toBe(3)
   expect(look.stdout).toMatch(
-    /^ {2}nonce 4 {2}0x[0-9a-f]{64} in block \d+: 0\.000000000000000014 eth to 0x0+b0; sent from elsewhere: /m,
+    /^ {2}nonce 4 {2}0x[0-9a-f]{64} in block \d+: 0\.000000000000000014 ETH to 0x0+b0; sent from elsewhere: /m,
   )
   expect(await countOf(from)).toBe(5)
   const done = await reconcile(after, '--yes')

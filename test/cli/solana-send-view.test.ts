@@ -27,7 +27,7 @@ test('approve: a send on Solana says what it pays, which programs it calls, and 
     createStyle(false),
   )
   expect(rows.filter(([name]) => name !== 'programs')).toEqual([
-    ['pays', `1.5 sol (1500000000 lamports) to ${to.toBase58()}`],
+    ['pays', `1.5 SOL (1500000000 lamports) to ${to.toBase58()}`],
     ['pays', `2500 units of the token ${mint.toBase58()} to ${to.toBase58()}`],
     ['fee', 'no ceiling: the service chooses the price of a compute unit'],
     ['unknown', 'no interface tells 1 of its instructions: know them before you approve'],

@@ -34,10 +34,10 @@ test('send on Solana: a dry run says who is paid, how much in both units, and wh
       '  reference  INV-42',
       `  from       ${day.walletName} (${day.address})`,
       `  to         crew (${CREW})`,
-      '  amount     1.5 sol, 1500000000 lamports',
+      '  amount     1.5 SOL, 1500000000 lamports',
       '  chain      solana:devnet',
-      '  fee        0.00002 sol, all of which is paid: 0.000005 sol for the signature, 0.000015 sol to be preferred (the cap of the chain; --max-fee sets another)',
-      '  sender     10 sol now, as reported by the API',
+      '  fee        0.00002 SOL, all of which is paid: 0.000005 SOL for the signature, 0.000015 SOL to be preferred (the cap of the chain; --max-fee sets another)',
+      '  sender     10 SOL now, as reported by the API',
       '  simulated  no: QUORATE_CHAINS names no node of solana:devnet',
       '  forecast   allow: the root quorum has approved, and policies are not asked',
       '',
@@ -61,7 +61,7 @@ test('send on Solana: a reference is sent once, however often it is asked, and n
   const sends = (...words: readonly string[]) => quorate(['sends', ...words], { env: day.env, cwd: day.folder })
   const { slot } = day.node.landed.get(signature)!
   expect((await sends()).stdout).toBe(
-    `INV-42  1.5 sol from ${day.walletName} to crew  included      ${signature}  in slot ${slot}, for a fee of 0.00002 sol, as reported by the API\n`,
+    `INV-42  1.5 SOL from ${day.walletName} to crew  included      ${signature}  in slot ${slot}, for a fee of 0.00002 SOL, as reported by the API\n`,
   )
   for (const verb of ['replace', 'cancel']) {
     const refused = await sends(verb, 'INV-42')
@@ -84,18 +84,18 @@ test('send on Solana: the fee has a ceiling by default, by the cap or by recent 
     return /^ {2}fee +(.*)$/m.exec(stdout)?.[1]
   }
   expect(await feeOf(cap)).toBe(
-    '0.000008 sol, all of which is paid: 0.000005 sol for the signature, 0.000003 sol to be preferred (the cap of the chain; --max-fee sets another)',
+    '0.000008 SOL, all of which is paid: 0.000005 SOL for the signature, 0.000003 SOL to be preferred (the cap of the chain; --max-fee sets another)',
   )
   // Nobody has paid more than the signature of late.
   expect(await feeOf(node)).toBe(
-    '0.000005 sol for the signature (4 times what recent blocks took, cap 0.00002 sol; --max-fee sets another)',
+    '0.000005 SOL for the signature (4 times what recent blocks took, cap 0.00002 SOL; --max-fee sets another)',
   )
   const sent = await day.send(['--yes', '--json'], given, { environment: cap })
   expect(sent.exit).toBe(0)
   const { bytes } = day.node.landed.get(sentIn(sent).transactionHash!)!
   expect(solanaFee(bytes)).toBe(8_000n)
   // Asked again with another ceiling in mind, it is the send that was begun.
-  expect(await feeOf(node)).toContain('0.000008 sol, all of which is paid')
+  expect(await feeOf(node)).toContain('0.000008 SOL, all of which is paid')
   const said = await day.send(['--yes'], { ...given, 'max-fee': '0.00001sol' })
   expect([said.exit, said.stderr]).toEqual([4, expect.stringContaining('`CEILING` stands for another send')])
 })
@@ -111,9 +111,9 @@ test('send on Solana: a token is paid to who has no account of it yet, for no mo
       `  to         crew (${CREW})`,
       '  amount     12.5 USDC, 12500000 atomic units',
       `  token      usdc (${MINT})`,
-      `  account    ${CREW_TOKENS}, opened where there is none, for a rent of some 0.002 sol`,
+      `  account    ${CREW_TOKENS}, opened where there is none, for a rent of some 0.002 SOL`,
       '  chain      solana:devnet',
-      '  fee        0.0001 sol, all of which is paid: 0.000005 sol for the signature, 0.000095 sol to be preferred',
+      '  fee        0.0001 SOL, all of which is paid: 0.000005 SOL for the signature, 0.000095 SOL to be preferred',
     ],
   })
   expect(day.tokens(CREW)).toBeUndefined()
@@ -138,7 +138,7 @@ test('send on Solana: what it leaves sender and payee with is told by a node, wh
       warnings: simulation.warnings,
     }
   }
-  const sol = (amount: bigint) => `${Number(amount) / 1e9} sol`
+  const sol = (amount: bigint) => `${Number(amount) / 1e9} SOL`
   const [held, paid] = [day.node.balance(day.address), day.node.balance(CREW)]
   const plain = { amount: '0.5sol', ref: 'LEFT', 'max-fee': '0.00001sol' }
   expect(await rowsOf(plain)).toEqual({
@@ -170,7 +170,7 @@ test('send on Solana: what it leaves sender and payee with is told by a node, wh
   const refused = await day.send(['--yes'], { ...plain, amount: '1000sol', ref: 'MUCH' }, { environment: node })
   expect([refused.exit, refused.stderr]).toEqual([
     4,
-    expect.stringMatching(/cli\/too-little: \S+ has \S+ sol, and this takes at least 1000\.00001 sol/),
+    expect.stringMatching(/cli\/too-little: \S+ has \S+ SOL, and this takes at least 1000\.00001 SOL/),
   ])
   expect(await countActivities(day.service)).toBe(before)
 })
@@ -243,8 +243,8 @@ test('send --batch: rows on both chains are checked, summed up and sent together
   const [sol, tokens] = [day.node.balance(CREW), day.tokens(CREW) ?? 0n]
   const dry = await batch(rows.join('\n'), '--dry-run')
   expect(dry.stdout.split('\n').filter((line) => line.startsWith('  total'))).toEqual([
-    `  total     0.25 eth from ${walletName} on ${SEPOLIA} in 1 row, of 10 eth`,
-    expect.stringMatching(`^  total     1 sol from ${walletName} on solana:devnet in 2 rows, of [0-9.]+ sol$`),
+    `  total     0.25 ETH from ${walletName} on ${SEPOLIA} in 1 row, of 10 ETH`,
+    expect.stringMatching(`^  total     1 SOL from ${walletName} on solana:devnet in 2 rows, of [0-9.]+ SOL$`),
     expect.stringMatching(`^  total     2 USDC from ${walletName} on solana:devnet in 1 row, of [0-9.]+ USDC$`),
   ])
   const [first, second] = await Promise.all([

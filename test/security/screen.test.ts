@@ -181,7 +181,7 @@ const activity = {
   sends: [
     {
       receiver: { address: '0xab', name: 'payroll' },
-      amount: { text: '1 eth', atomic: '1', atomicUnit: 'wei' },
+      amount: { text: '1 ETH', atomic: '1', atomicUnit: 'wei' },
       call: { kind: 'decoded', function: 'transfer', arguments: { to: 'someone', memo: 'a b' } },
       fee: {},
     },
@@ -418,10 +418,10 @@ const simulation = {
       of: 'sender',
       name: 'treasury',
       address: '0xf0',
-      before: { text: '3 eth' },
-      after: { text: '2 eth' },
-      feeAtMost: { text: '0.5 eth' },
-      short: { needs: { text: '9 eth' }, saidBy: ['the node'], deniedBy: ['the API'] },
+      before: { text: '3 ETH' },
+      after: { text: '2 ETH' },
+      feeAtMost: { text: '0.5 ETH' },
+      short: { needs: { text: '9 ETH' }, saidBy: ['the node'], deniedBy: ['the API'] },
     },
   ],
   warnings: ['INV: it would revert: no'],
@@ -644,8 +644,8 @@ const VIEWS: readonly View[] = [
           from: 'treasury',
           chain: 'eip155:1',
           rows: 1,
-          amount: { text: '1 eth', atomic: '1' },
-          funds: { text: '2 eth', atomic: '2' },
+          amount: { text: '1 ETH', atomic: '1' },
+          funds: { text: '2 ETH', atomic: '2' },
         },
       ],
       simulations: [simulation, { ...simulation, unknown: 'it does not run them' }],
@@ -904,7 +904,7 @@ const VIEWS: readonly View[] = [
   {
     name: 'sends: what who pays has',
     given: [
-      { from: 'treasury', address: '0xf0', chain: 'eip155:1', balance: { text: '3 eth', atomic: '3' }, by: 'the node' },
+      { from: 'treasury', address: '0xf0', chain: 'eip155:1', balance: { text: '3 ETH', atomic: '3' }, by: 'the node' },
     ],
     render: (one) => renderSenders(one, style),
     not: ['chain'],

@@ -113,7 +113,7 @@ function orderOf(reference: string, parameters: object = {}): SendOrder {
 function solanaOrderOf(reference: string, to: string): SendOrder {
   const transaction = encodeSolanaPayment({ from: fromOnSolana, to, amount: 1_000_000_000n })
   const parameters = { unsignedTransaction: encodeHex(transaction), signWiths: [fromOnSolana], caip2: DEVNET }
-  return { ...orderOf(reference), type: 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', parameters, amount: '1 sol' }
+  return { ...orderOf(reference), type: 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', parameters, amount: '1 SOL' }
 }
 
 async function begin(order: SendOrder, run = '') {

@@ -42,7 +42,7 @@ export const sendCommands: readonly CommandRow[] = [
       },
       {
         flags: '--amount <amount>',
-        meaning: 'with its unit: 1.5eth, 30gwei, 1.5sol, 5000lamports; of an asset: 12.5 or 12.5usdc',
+        meaning: 'with its unit: 1.5ETH, 30gwei, 1.5SOL, 5000lamports; of an asset: 12.5 or 12.5usdc',
       },
       {
         flags: '--asset <name>',
@@ -59,7 +59,7 @@ export const sendCommands: readonly CommandRow[] = [
       {
         flags: '--max-fee <amount>',
         meaning:
-          'the most to pay for a unit of gas, such as 60gwei; on Solana all of the fee, such as 0.00001sol (default: QUORATE_FEE_MULTIPLES times what recent blocks took where QUORATE_CHAINS names a node, 4 where it is not set, never above QUORATE_FEE_CAPS)',
+          'the most to pay for a unit of gas, such as 60gwei; on Solana all of the fee, such as 0.00001SOL (default: QUORATE_FEE_MULTIPLES times what recent blocks took where QUORATE_CHAINS names a node, 4 where it is not set, never above QUORATE_FEE_CAPS)',
       },
       {
         flags: '--gas <units>',
@@ -87,7 +87,7 @@ export const sendCommands: readonly CommandRow[] = [
       wait,
       ...valueOptions,
     ],
-    example: 'quorate send mine --from treasury --to payroll --amount 1.5eth --chain eip155:1 --ref INV-42',
+    example: 'quorate send mine --from treasury --to payroll --amount 1.5ETH --chain eip155:1 --ref INV-42',
     help: {
       description:
         'Shows who is paid, what would come of it and what it would leave sender and payee with, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. From a machine with another data folder the activities of the organization, 90 days back, tell what has the reference: the same send is joined (for the API, asked by another user, that is an approval), another is refused. A payment equal to one that the ledger does not know is refused until `--not` names its activity, and so is one under a reference that looks like that of an equal payment (case, dashes, letters of another alphabet). On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself; of what was given up nothing was broadcast, and the same command sends it anew. A batch is read as a whole first: while anything is wrong with any row, nothing is sent. Its rows are submitted at the rate that the API allows, and the same file again goes on with what is open; one that was stopped with `quorate sends stop` goes on with --resume alone. On Solana it pays SOL, or a token by its mint: a token is paid to its owner, whose account for it is found, and opened where there is none. An address that nobody has a key for, such as that account itself, is not paid in tokens. `--max-fee` is there all of the fee, and what is offered is paid.',
@@ -104,7 +104,7 @@ export const sendCommands: readonly CommandRow[] = [
           'quorate send mine --from ops --to payroll --asset usdc --amount 12.5 --ref INV-44',
           'pay in a token of the definitions',
         ],
-        ['quorate send mine --from ops --to crew --amount 1.5sol --chain solana:mainnet --ref INV-45', 'pay on Solana'],
+        ['quorate send mine --from ops --to crew --amount 1.5SOL --chain solana:mainnet --ref INV-45', 'pay on Solana'],
       ],
       exits: ['waiting', 'refused', 'partial'],
       seeAlso: ['sends', 'sends stop', 'sends replace', 'activities', 'approve', 'serve'],

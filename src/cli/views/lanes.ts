@@ -51,7 +51,7 @@ function transaction(one: SeenNonce): string {
   const { nonce, hash, block, receiver, value = '0', data = '0x' } = one
   if (hash === undefined) return ''
   if (nonce === undefined) return `${printable(hash)} in slot ${block}: ${solanaPayment(one)}; `
-  const pays = receiver ? `${printDecimal(BigInt(value), 18)} eth to ${printable(receiver)}` : 'creates a contract'
+  const pays = receiver ? `${printDecimal(BigInt(value), 18)} ETH to ${printable(receiver)}` : 'creates a contract'
   const call = data === '0x' ? '' : `, calling ${printable(data.slice(0, 10))}`
   return `${printable(hash)} in block ${block}: ${pays}${call}; `
 }
@@ -60,7 +60,7 @@ function solanaPayment({ receiver, value = '0', token }: SeenNonce): string {
   if (receiver === undefined) return 'no plain payment'
   const amount =
     token === undefined
-      ? `${printDecimal(BigInt(value), 9)} sol`
+      ? `${printDecimal(BigInt(value), 9)} SOL`
       : `${value} of the smallest unit of ${printable(token)}`
   return `${amount} to ${printable(receiver)}`
 }

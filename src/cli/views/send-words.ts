@@ -11,7 +11,7 @@ export function feeForSender(fee: SendDescription['fee']): string {
   const why = whyOf(ceiling)
   const price =
     maxFeePerGas === undefined ? undefined : `${printDecimal(BigInt(maxFeePerGas), 9)} gwei a unit of gas${why}`
-  if (atMostWei !== undefined) return `at most ${printDecimal(BigInt(atMostWei), 18)} eth: ${price}, ${gasLimit} units`
+  if (atMostWei !== undefined) return `at most ${printDecimal(BigInt(atMostWei), 18)} ETH: ${price}, ${gasLimit} units`
   if (price !== undefined) return `at most ${price}; the service chooses how many units, --gas bounds them`
   if (gasLimit !== undefined)
     return `at most ${gasLimit} units of gas; the service chooses the price, --max-fee bounds it`
@@ -58,10 +58,10 @@ export function feeForApprover(fee: SendDescription['fee']): string {
   if (maxFeePerGas === undefined) return `no ceiling: the service chooses the price of a unit of gas${own}`
   const price = `${printDecimal(BigInt(maxFeePerGas), 9)} gwei a unit of gas`
   if (atMostWei === undefined) return `at most ${price}${own}`
-  return `at most ${printDecimal(BigInt(atMostWei), 18)} eth: ${price}, ${gasLimit} units${own}`
+  return `at most ${printDecimal(BigInt(atMostWei), 18)} ETH: ${price}, ${gasLimit} units${own}`
 }
 
-/** An amount in its unit and in its smallest: `1.5 eth (1500000000000000000 wei)`. */
+/** An amount in its unit and in its smallest: `1.5 ETH (1500000000000000000 wei)`. */
 export function paidText({ text, atomic, atomicUnit }: SendDescription['amount']): string {
   return `${printable(text)} (${atomic} ${atomicUnit})`
 }

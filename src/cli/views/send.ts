@@ -74,7 +74,7 @@ export const renderOrder = view(
       ...(token === undefined ? [] : [['token', named(token)]]),
       ...(tokenAccount === undefined
         ? []
-        : [['account', `${tokenAccount}, opened where there is none, for a rent of some 0.002 sol`]]),
+        : [['account', `${tokenAccount}, opened where there is none, for a rent of some 0.002 SOL`]]),
       ...(call === undefined ? [] : [['call', renderCall(call, style)]]),
       ['chain', chainName(chainOf(order))],
       ['fee', feeForSender(description.fee)],
