@@ -9,8 +9,10 @@ export { type ContainDoor, type Cut, contain, lockOut, madeBy } from './contain.
 export { containUser, lockOutUser } from './contain-user.ts'
 export {
   inEach,
+  type KeyInside,
   type LocatedKey,
   type LocatedUser,
+  listKeysInside,
   locateKey,
   locateUser,
   type OtherCredential,

@@ -40,37 +40,46 @@ const PAGE = 100
 /** How many organizations are worked in at once: with answers after a quarter of a second, 64 requests a second. */
 const AT_ONCE = 16
 
-/**
- * Finds where a public key is registered: in the organization of the client, and in those inside it. It asks for users and quorum
- * alone, three requests an organization, since containment waits for it. Throws `ClientError`.
- */
-export async function locateKey(client: QueryClient, publicKey: string): Promise<readonly LocatedKey[]> {
-  const ids = [client.organizationId, ...(await subOrganizationsWith(client, publicKey))]
-  const found = await inEach(ids, async (id) => {
-    const there = id === client.organizationId ? client : inside(client, id)
-    const { users } = await there.query('list_users', {})
-    const owners = users.filter((user) => user.apiKeys.some((one) => isKey(one, publicKey)))
-    if (owners.length === 0) return []
-    const organizationName =
-      id === client.organizationId
-        ? (await client.query('whoami', {})).organizationName
-        : ((await nameOfSubOrganization(client, id)) ?? id)
-    const { configs } = await there.query('get_organization_configs', {})
-    return owners.map((user) => exposureOf(user, { id, organizationName, users, configs, publicKey }))
-  })
-  return found.flat()
+/** An organization inside in which one of the keys is registered, as the list of organizations by key has it. */
+export interface KeyInside {
+  readonly organizationId: string
+  readonly publicKey: string
 }
 
 /**
- * Finds a user of the organization by id or name, and each organization inside it where a key of the user's is registered too.
- * The user is the first. Undefined: there is none, or several have the name. Throws `ClientError`.
- * @param before public keys that the user had, by the user's id
+ * Finds for whom a public key is registered in the organization of the client, or in one inside it. It asks for users and quorum
+ * alone, three requests where it is there, since containment waits for it. Throws `ClientError`.
  */
-export async function locateUser(
+export async function locateKey(
   client: QueryClient,
-  named: string,
-  before: (userId: string) => readonly string[],
-): Promise<readonly LocatedUser[] | undefined> {
+  { organizationId: id, publicKey }: KeyInside,
+): Promise<readonly LocatedKey[]> {
+  const isOwn = id === client.organizationId
+  const there = isOwn ? client : inside(client, id)
+  const { users } = await there.query('list_users', {})
+  const owners = users.filter((user) => user.apiKeys.some((one) => isKey(one, publicKey)))
+  if (owners.length === 0) return []
+  const organizationName = isOwn
+    ? (await client.query('whoami', {})).organizationName
+    : ((await nameOfSubOrganization(client, id)) ?? id)
+  const { configs } = await there.query('get_organization_configs', {})
+  return owners.map((user) => exposureOf(user, { id, organizationName, users, configs, publicKey }))
+}
+
+/** Lists the organizations inside in which keys are registered: a request for a hundred of them. Throws `ClientError`. */
+export async function listKeysInside(
+  client: QueryClient,
+  publicKeys: readonly string[],
+): Promise<readonly KeyInside[]> {
+  const found: KeyInside[] = []
+  for (const publicKey of new Set(publicKeys))
+    for (const organizationId of await subOrganizationsWith(client, publicKey))
+      if (organizationId !== client.organizationId) found.push({ organizationId, publicKey })
+  return found
+}
+
+/** Finds a user of the organization by id or name. Undefined: there is none, or several have the name. Throws `ClientError`. */
+export async function locateUser(client: QueryClient, named: string): Promise<LocatedUser | undefined> {
   const { users } = await client.query('list_users', {})
   const byId = users.filter(({ userId }) => userId === named)
   const owners = byId.length > 0 ? byId : users.filter(({ userName }) => userName === named)
@@ -78,19 +87,12 @@ export async function locateUser(
   if (!owner || owners.length > 1) return undefined
   const { organizationName } = await client.query('whoami', {})
   const { configs } = await client.query('get_organization_configs', {})
-  const own: LocatedUser = {
+  return {
     organization: { id: client.organizationId, name: organizationName },
     user: { id: owner.userId, name: owner.userName },
     others: credentialsOf(owner),
     quorum: quorumOf(configs, users),
   }
-  const elsewhere: LocatedKey[] = []
-  const keys = owner.apiKeys.map(({ credential }) => credential.publicKey.toLowerCase())
-  for (const publicKey of new Set([...keys, ...before(owner.userId)])) {
-    const located = await locateKey(client, publicKey)
-    elsewhere.push(...located.filter(({ organization }) => organization.id !== client.organizationId))
-  }
-  return [own, ...elsewhere]
 }
 
 /** Where the key is registered still, or the user has a credential: the ids among these. One request an organization. */

@@ -437,7 +437,7 @@ export const commands: readonly CommandRow[] = [
     example: `quorate incident key 02${'ab'.repeat(32)}`,
     help: {
       description:
-        'Looks in the organization and in those inside it. With `--contain`, after one question: plans from this data folder may not name the key any more; the key is deleted, and every credential that it made; what it asked for or approved and still waits is rejected; where its deletion waits for others, a policy that denies whatever it approves is asked for. Each step is looked for before it is submitted, so the same command may be given again. It needs no Temporal.',
+        'Looks in the organization and in those inside it. With `--contain`, after one question: plans from this data folder may not name the key any more; the key is deleted, and every credential that it made; what it asked for or approved and still waits is rejected; where its deletion waits for others, a policy that denies whatever it approves is asked for. The same is then done in the organizations inside, as each is found; without `--yes`, after they were found and shown, and a second question. Each step is looked for before it is submitted, so the same command may be given again. It needs no Temporal.',
       examples: [
         ['quorate incident key "$PUBLIC_KEY" --contain --since 7d --yes', 'cut it off, then say what it did in a week'],
       ],
@@ -469,7 +469,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate incident user ci-bot',
     help: {
       description:
-        'For a stolen laptop, or a person who is not to be trusted any more. With `--contain`, after one question: a policy that denies whatever the user approves is asked for; the user leaves the root quorum; every credential but the one that the API keeps is deleted, or the user with `--delete-user`; what the user asked for or approved and still waits is rejected; the user’s API keys are cut off in the organizations inside as well. The same command may be given again. It needs no Temporal.',
+        'For a stolen laptop, or a person who is not to be trusted any more. With `--contain`, after one question: a policy that denies whatever the user approves is asked for; the user leaves the root quorum; every credential but the one that the API keeps is deleted, or the user with `--delete-user`; what the user asked for or approved and still waits is rejected; the user’s API keys are cut off in the organizations inside after that, without `--yes` after a second question. The same command may be given again. It needs no Temporal.',
       examples: [['quorate incident user ann --contain --delete-user --yes', 'cut her off and delete her']],
       exits: ['waiting', 'refused', 'partial'],
       seeAlso: ['incident key', 'who-can', 'activities'],

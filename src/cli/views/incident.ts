@@ -49,7 +49,7 @@ export const renderContainment = view(
       return `  ${style.strong(organization.name)}: API key ${key.name} of ${user.name}${more}\n`
     })
     if (exposures.length > MOST) rows.push(`  and in ${exposures.length - MOST} more organizations\n`)
-    const none = exposures.length === 0 ? '  it is registered nowhere that this key can see\n' : ''
+    const none = exposures.length === 0 ? '  it is not registered in the organization itself\n' : ''
     return `To be cut off: ${nameOf(suspect)}\n${rows.join('')}${none}`
   },
 )
@@ -153,7 +153,7 @@ function nextSteps({ cuts = [], proof, left }: IncidentView['organizations'][num
         ]
       : []),
     ...(left.length > 0 ? ['look at what it left; `quorate plan FOLDER` puts back what definitions say'] : []),
-    ...(proof === undefined && cuts.length === 0 ? ['cut it off with --contain'] : []),
+    ...(cuts.length === 0 && (proof === undefined || proof === 'registered') ? ['cut it off with --contain'] : []),
   ]
 }
 

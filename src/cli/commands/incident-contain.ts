@@ -1,0 +1,212 @@
+import type { QueryClient } from '../../client/index.ts'
+import { EXIT, QuorateError } from '../../diagnostics/index.ts'
+import {
+  type Cut,
+  contain,
+  containUser,
+  inEach,
+  type KeyInside,
+  type LocatedKey,
+  type LocatedUser,
+  listKeysInside,
+  locateKey,
+  lockOut,
+  lockOutUser,
+  madeBy,
+} from '../../incident/index.ts'
+import { keyInside, markCompromised, type Place, submitter } from '../../operations/index.ts'
+import { holdReconciler } from '../background/hold-reconciler.ts'
+import type { CommandInput } from '../command.ts'
+import { assertConfirmed } from '../io.ts'
+import { line } from '../screen.ts'
+import { age } from '../views/activity.ts'
+import { renderContainment, renderCut } from '../views/incident.ts'
+import { shellWord } from '../views/shell-word.ts'
+
+/** The key that leaked, or the user. */
+export interface Suspected {
+  readonly place: Place
+  readonly client: QueryClient
+  readonly publicKey?: string | undefined
+  readonly user?: LocatedUser['user'] | undefined
+  /** Where it is in the organization of the client; of a user, one. */
+  readonly own: readonly LocatedUser[]
+  /** Those that are looked for in the organizations inside. */
+  readonly publicKeys: readonly string[]
+  /** From when on what was done is told, in milliseconds since the epoch. @default all of it */
+  readonly since: number | undefined
+}
+
+/** Where the suspect was found, and what came of cutting it off there. */
+export interface Containment {
+  readonly exposures: readonly LocatedUser[]
+  /** By id of the organization. */
+  readonly cuts: ReadonlyMap<string, readonly Cut[]>
+  /** What is of no organization alone: the reconciler, and what could not be looked through. */
+  readonly beside: readonly Cut[]
+}
+
+export const isOfKey = (one: LocatedUser): one is LocatedKey => one.key !== undefined
+
+/**
+ * Asks, then cuts: the mark first, which takes nobody's answer; then the organization of the client, before those inside are looked
+ * for, since that takes long where there are many; then each of them as it is found. Where a person is asked, those inside are found
+ * first and shown, and the person is asked once more: nothing is cut that was not shown.
+ */
+export async function cutOff(input: CommandInput, suspected: Suspected): Promise<Containment> {
+  const { io, json, options, settings } = input
+  const { place, client, publicKey, user, own, since } = suspected
+  const inUse = place.key.publicKey.toLowerCase()
+  if (inUse === publicKey) throw ownKey(own)
+  if (user && own[0]!.others.some((one) => one.publicKey === inUse)) throw ownKey([], user.name)
+  for (const one of own) await assertNoLockOut(one, suspected)
+  const suspect = user ? { user } : { publicKey: publicKey! }
+  const say = (text: string) => (json ? undefined : io.say(text))
+  say(renderContainment({ ...suspect, exposures: own }, io.style))
+  const othersSince = readOthersSince(options, since)
+  if (othersSince !== undefined) {
+    const from = new Date(othersSince).toISOString()
+    say(line`Credentials that were made for other users since ${from} are deleted as well.\n`)
+  }
+  if (!options['yes']) say('Those inside are looked for after that, and you are asked about them by themselves.\n')
+  await assertConfirmed(input, { question: 'Cut it off?', otherwise: 'nothing was submitted' })
+  for (const key of keysOf(suspected)) markCompromised(settings.dataDir, key, place.now(), user?.id)
+  // What Temporal may have to be waited for holds no submit up.
+  const held = holdReconciler(input, place, because(suspected))
+
+  const cuts = new Map<string, Cut[]>()
+  const beside: Cut[] = []
+  const tell = (cut: Cut) => say(renderCut(cut, io.style))
+  const cutOne = async (exposure: LocatedUser): Promise<void> => {
+    const { id, name } = exposure.organization
+    const isOwn = id === place.organizationId
+    const told = (cut: Cut) => tell(isOwn ? cut : { ...cut, what: `${name}: ${cut.what}` })
+    const take = (these: readonly Cut[]) => cuts.set(id, [...(cuts.get(id) ?? []), ...these])
+    try {
+      if (!isOwn) await assertNoLockOut(exposure, suspected)
+      // One rate for all of them: the API counts the requests of one address together (docs/protocol/limits.md#requests-a-second).
+      const key = (isOwn ? undefined : await keyInside(place, name)) ?? place.key
+      const door = {
+        client: submitter({ ...place, organizationId: id, key }),
+        now: place.now,
+        tell: told,
+        deleteUser: options['deleteUser'] === true,
+        othersSince,
+      }
+      take(await (isOfKey(exposure) ? contain(exposure, door) : containUser(exposure, door)))
+    } catch (error) {
+      // A bad key file of one organization leaves no other uncut.
+      const isLockOut = error instanceof QuorateError && error.code === 'cli/lock-out'
+      const why = isLockOut ? `${error.message}; ${error.next}` : wordsOf(error)
+      const cut = { what: 'cut it off here', outcome: isLockOut ? 'refused' : 'unknown', why } as const
+      told(cut)
+      take([cut])
+    }
+  }
+  const missed = (what: string, error: unknown) => {
+    const cut = { what, outcome: 'unknown', why: wordsOf(error) } as const
+    beside.push(cut)
+    tell(cut)
+    return []
+  }
+  const find = (one: KeyInside) =>
+    locateKey(client, one).catch((error: unknown) =>
+      missed(line`find the key in organization ${one.organizationId}`, error),
+    )
+
+  for (const one of own) await cutOne(one)
+  const listed = await listKeysInside(client, suspected.publicKeys).catch((error: unknown) =>
+    missed('find the organizations inside', error),
+  )
+  if (listed.length > 0) say(timeNeeded(listed.length, settings.requestsPerSecond))
+  const found = await inEach(listed, async (one) => {
+    const these = await find(one)
+    if (options['yes']) for (const each of these) await cutOne(each)
+    return these
+  })
+  const within = found.flat()
+  if (!options['yes'] && within.length > 0) {
+    say(renderContainment({ ...suspect, exposures: within }, io.style))
+    if (await io.ask('Cut it off there too?')) await inEach(within, cutOne)
+  }
+  const hold = await held
+  if (hold) {
+    beside.push(hold)
+    tell(hold)
+  }
+  return { exposures: [...own, ...within], cuts, beside }
+}
+
+/** Requests for an organization inside until it is cut off there: users, name and quorum; what is open, the deletion, what waits, what was made. */
+const REQUESTS_EACH = 8
+/** Requests a second by plan (docs/protocol/limits.md#requests-a-second). */
+const PLANS = [1, 3, 60]
+
+/** How long many organizations take at the rate that is set, or at each published one. */
+function timeNeeded(organizations: number, requestsPerSecond: number | undefined): string {
+  const requests = organizations * REQUESTS_EACH
+  const at = (rate: number) => `${age((requests / rate) * 1000)} at ${rate} a second`
+  const rates = requestsPerSecond === undefined ? PLANS : [requestsPerSecond]
+  return line`${organizations} organizations inside, about ${requests} requests: ${rates.map(at).join(', ')}.\n`
+}
+
+const because = ({ publicKey, user }: Suspected) => (user ? `incident: user ${user.id}` : `incident: key ${publicKey}`)
+
+/** Public keys that no definition may name any more. */
+function keysOf({ publicKey, own }: Suspected): readonly string[] {
+  if (publicKey !== undefined) return [publicKey]
+  return own[0]!.others.flatMap((one) => (one.kind === 'apiKey' && one.publicKey ? [one.publicKey] : []))
+}
+
+/** Throws `cli/lock-out` where nobody could change the organization afterwards. */
+async function assertNoLockOut(exposure: LocatedUser, { client }: Suspected): Promise<void> {
+  if (!isOfKey(exposure)) {
+    const why = lockOutUser(exposure)
+    if (why === undefined) return
+    throw new QuorateError('cli/lock-out', line`\`${exposure.user.name}\` cannot be cut off first: ${why}`, {
+      exit: EXIT.refused,
+      facts: { organization: exposure.organization.name, submitted: 'nothing' },
+      next: 'take somebody else into the root quorum, or lower its threshold; then cut the user off',
+    })
+  }
+  const isOwn = exposure.organization.id === client.organizationId
+  // What the key made is read where it could matter alone: that is many requests where much was ever made.
+  const mayMatter = isOwn && lockOut(exposure, exposure.others) !== undefined
+  const why = lockOut(exposure, mayMatter ? await madeBy(exposure, client) : [])
+  if (why === undefined) return
+  const { user, key } = exposure
+  throw new QuorateError('cli/lock-out', line`\`${key.name}\` cannot be cut off first: ${why}`, {
+    exit: EXIT.refused,
+    facts: { organization: exposure.organization.name, submitted: 'nothing' },
+    next: `give ${user.name} a new key at once with \`${rotationOf(user.name, key.name)}\`, which deletes this one`,
+  })
+}
+
+function ownKey(exposures: readonly LocatedUser[], userName?: string): QuorateError {
+  const one = exposures.find(isOfKey)
+  const rotate = one ? rotationOf(one.user.name, one.key.name) : 'quorate login'
+  const what = userName === undefined ? 'the key to cut off is' : line`one of the credentials of \`${userName}\` is`
+  return new QuorateError('cli/lock-out', `${what} the key that this command works with`, {
+    exit: EXIT.refused,
+    facts: { submitted: 'nothing' },
+    next:
+      userName === undefined
+        ? `work with the key of somebody else, or replace it first: \`${rotate}\``
+        : 'work with the key of somebody else',
+  })
+}
+
+const rotationOf = (user: string, key: string) =>
+  `quorate rotate key --user ${shellWord(user)} --name ${shellWord(key)} --overlap 0`
+
+/** Since when the credentials of others are not trusted either; undefined: they are left. Throws `cli/usage` without a time. */
+function readOthersSince(options: CommandInput['options'], since: number | undefined): number | undefined {
+  if (options['madeForOthers'] !== true) return undefined
+  if (since !== undefined) return since
+  throw new QuorateError('cli/usage', '--made-for-others needs to know since when', {
+    facts: { submitted: 'nothing' },
+    next: 'give --since with the time from which on nothing that was made is trusted',
+  })
+}
+
+const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,163 @@
+/** A leaked key that is registered in many organizations: which is cut off first, what a person is asked, what one's fault stops. */
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { builtMain } from '../built.ts'
+import { type Meddle, startBetween } from '../faults/between.ts'
+import { createTestUser, startTestService } from '../service/harness.ts'
+import { environmentOf, keyFile, quorateShared as quorate, testFolder } from './harness.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const canMakeTerminals = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
+
+/** How many organizations are looked through at once (`inEach`). */
+const AT_ONCE = 16
+
+const member = (userName: string, ...publicKeys: readonly string[]) => ({
+  userName,
+  apiKeys: publicKeys.map((publicKey, index) => {
+    return { apiKeyName: `key ${index}`, publicKey, curveType: 'API_KEY_CURVE_P256' }
+  }),
+  authenticators: [],
+  oauthProviders: [],
+})
+
+/** A key of a user with another one, here and in organizations inside, where somebody else may delete it. */
+async function open({ inside, meddle }: { readonly inside: number; readonly meddle?: Meddle }) {
+  const service = await startTestService()
+  onTestFinished(() => service.close())
+  const between = await startBetween(service.url, meddle)
+  onTestFinished(() => between.close())
+  const folder = testFolder()
+  const keys = join(folder, 'keys')
+  mkdirSync(keys)
+  const { client, userId } = await createTestUser(service, 'ci-bot')
+  const { apiKeys } = member('ci-bot', generateP256KeyPair().publicKey)
+  await service.root.submit('ACTIVITY_TYPE_CREATE_API_KEYS_V2', { userId, apiKeys })
+  const organizations = []
+  for (let at = 0; at < inside; at++) {
+    const ops = generateP256KeyPair()
+    const made = await service.root.submit('ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7', {
+      subOrganizationName: `c${at}`,
+      rootUsers: [member('ops', ops.publicKey), member('ci', client.publicKey, generateP256KeyPair().publicKey)],
+      rootQuorumThreshold: 1,
+    })
+    keyFile(keys, `c${at}`, ops.privateKey)
+    const { createSubOrganizationResultV7 } = made.result as Record<string, { subOrganizationId: string }>
+    organizations.push({ id: createSubOrganizationResultV7!.subOrganizationId, ops })
+  }
+  const env = environmentOf({ ...service, url: between.url }, folder, service.root.privateKey)
+  const contain = ['incident', 'key', client.publicKey, '--contain', '--sub-organization-keys', keys]
+  return { service, between, folder, client, organizations, env, contain }
+}
+
+interface Report {
+  readonly organizations: readonly {
+    readonly organization: { readonly id: string; readonly name: string }
+    readonly cuts: readonly { readonly what: string; readonly outcome: string; readonly why?: string }[]
+    readonly proof: string
+  }[]
+}
+
+test('incident key: the organization itself is cut off before those inside are looked for, and each of those as it is found', async () => {
+  const inside = AT_ONCE + 8
+  const times: number[] = []
+  const stage = await open({ inside, meddle: () => void times.push(performance.now()) })
+  const { between, service, contain, env, folder } = stage
+  const cut = await quorate([...contain, '--yes', '--json'], { env, cwd: folder })
+  expect(cut.exit, cut.stderr + cut.stdout).toBe(0)
+  const { organizations } = JSON.parse(cut.stdout) as Report
+  expect(organizations.map(({ proof }) => proof)).toEqual(Array.from({ length: inside + 1 }, () => 'not registered'))
+
+  const { passed } = between
+  const organizationOf = (body: string) => (JSON.parse(body) as { organizationId: string }).organizationId
+  const first = passed.findIndex(({ submits }) => submits)
+  expect(organizationOf(passed[first]!.body)).toBe(service.organizationId)
+  const sweep = passed.findIndex(({ path }) => path.endsWith('/list_suborgs'))
+  expect(sweep).toBeGreaterThan(first)
+  // As many requests as the slowest plan has in five seconds, and as little time.
+  expect(first).toBeLessThanOrEqual(5)
+  expect(times[first]! - times[0]!).toBeLessThan(5_000)
+  const ids = new Set(stage.organizations.map(({ id }) => id))
+  const looked = (id: string) => passed.findIndex(({ body }) => organizationOf(body) === id)
+  const lastFound = Math.max(...[...ids].map(looked))
+  const firstInside = passed.findIndex(({ submits, body }) => submits && ids.has(organizationOf(body)))
+  expect(firstInside).toBeLessThan(lastFound)
+})
+
+test('incident key: where those inside cannot be listed, the organization itself is cut off all the same, and what is not known is told', async () => {
+  const { contain, env, folder, client, service } = await open({
+    inside: 1,
+    meddle: ({ path }) => (path.endsWith('/list_suborgs') ? { kind: 'answer', status: 403, body: '{}' } : undefined),
+  })
+  const cut = await quorate([...contain, '--yes', '--json'], { env, cwd: folder })
+  expect(cut.exit, cut.stderr).toBe(6)
+  const [own] = (JSON.parse(cut.stdout) as Report).organizations
+  expect(own!.proof).toBe('not registered')
+  expect(own!.cuts.map(({ what, outcome }) => `${outcome} ${what}`)).toEqual([
+    'done delete API key ci-bot-key of ci-bot',
+    'unknown find the organizations inside',
+  ])
+  const { users } = await service.root.query('list_users', {})
+  expect(JSON.stringify(users)).not.toContain(client.publicKey)
+})
+
+test('incident key: an organization inside that nobody could change afterwards is left, with what to do, and stops no other', async () => {
+  const { contain, env, folder, client, service, organizations } = await open({ inside: 2 })
+  const { id, ops } = organizations[0]!
+  const there = service.client(ops.privateKey)
+  const at = { organizationId: id }
+  const { users } = await there.query('list_users', at)
+  const ci = users.find(({ userName }) => userName === 'ci')!
+  await there.submit('ACTIVITY_TYPE_DELETE_API_KEYS', { userId: ci.userId, apiKeyIds: [ci.apiKeys[1]!.apiKeyId] }, at)
+  await there.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 1, userIds: [ci.userId] }, at)
+  const cut = await quorate([...contain, '--yes', '--json'], { env, cwd: folder })
+  expect(cut.exit, cut.stderr).toBe(6)
+  const report = new Map(
+    (JSON.parse(cut.stdout) as Report).organizations.map((one) => [one.organization.id, one] as const),
+  )
+  expect(report.get(id)).toMatchObject({ proof: 'registered', cuts: [{ outcome: 'refused' }] })
+  expect(report.get(id)!.cuts[0]!.why).toContain('quorate rotate key --user ci')
+  expect(await client.query('whoami', at)).toMatchObject({ username: 'ci' })
+  for (const other of [service.organizationId, organizations[1]!.id])
+    expect(report.get(other)!.proof).toBe('not registered')
+})
+
+test.skipIf(!canMakeTerminals)(
+  'incident key: a person is asked for the organization itself, and again with those inside in sight; without a yes they stay',
+  async () => {
+    const { between, contain, env, folder, client, service, organizations } = await open({ inside: 2 })
+    const command = [process.execPath, builtMain(), ...contain].map((word) => `'${word}'`).join(' ')
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+      cwd: folder,
+    })
+    let shown = ''
+    const answered: { readonly before: string; readonly submits: number }[] = []
+    child.stdout.on('data', (part: Buffer) => {
+      shown += String(part)
+      if (shown.split('[y/N]').length - 1 === answered.length) return
+      answered.push({ before: shown, submits: between.passed.filter(({ submits }) => submits).length })
+      child.stdin.write(answered.length === 1 ? 'y\r' : 'n\r')
+    })
+    const exit = await new Promise((resolve) => child.once('close', resolve))
+    expect(exit, shown).toBe(6)
+    const [first, second] = answered
+    expect(first!.submits).toBe(0)
+    expect(first!.before).not.toContain('c0')
+    expect(second!.before).toContain('c0')
+    expect(second!.before).toContain('c1')
+    // All that was submitted was submitted in the organization that the first question was about.
+    const submitted = between.passed.filter(({ submits }) => submits)
+    expect(submitted.length).toBe(second!.submits)
+    for (const { body } of submitted) expect(body).toContain(service.organizationId)
+    await expect(client.query('whoami', {})).rejects.toThrow()
+    for (const { id } of organizations)
+      expect(await client.query('whoami', { organizationId: id })).toMatchObject({ username: 'ci' })
+    expect(shown).toContain('cut it off with --contain')
+  },
+)
