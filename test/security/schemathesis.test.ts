@@ -23,6 +23,9 @@ const CHECKS = [
   'response_schema_conformance',
 ]
 
+/** A long run is made of several, each of which makes up other requests. */
+const SEED = process.env['QUORATE_SEED'] ?? '11'
+
 /** However many requests there were. */
 const MOST_MEMORY_MB = 600
 
@@ -54,13 +57,13 @@ describe.skipIf(!existsSync(tool))('schemathesis', () => {
 
   test.each(DESCRIBED)(
     'schemathesis: every answer of $what is as its served description says',
-    { timeout: runs(300_000) },
+    { timeout: runs(900_000) },
     async ({ what, hooks, operations, examples, statuses: wanted }) => {
       const bootstrap = JSON.parse(readFileSync(join(dataDir, 'bootstrap.json'), 'utf8')) as Record<string, string>
       const url = hooks === 'hooks' ? service.url : bootstrap['authProxyUrl']!
       const report = join(dataDir, `${hooks}.ndjson`)
       const bounds = [
-        ...['--phases', 'fuzzing', '--max-examples', String(runs(examples)), '--seed', '11'],
+        ...['--phases', 'fuzzing', '--max-examples', String(runs(examples)), '--seed', SEED],
         ...['--no-shrink', '--continue-on-failure'],
       ]
       const generation = ['--generation-with-security-parameters', 'false', '--generation-database', 'none']
@@ -71,6 +74,8 @@ describe.skipIf(!existsSync(tool))('schemathesis', () => {
           ...['--checks', CHECKS.join(',')],
           ...bounds,
           ...generation,
+          // What has no turn on a busy machine is late; how long a request holds the thread is `held-thread.test.ts`.
+          ...['--request-timeout', '60'],
           ...['--suppress-health-check', 'all', '--report', 'ndjson', '--report-ndjson-path', report, '--no-color'],
         ],
         {
@@ -98,15 +103,19 @@ describe.skipIf(!existsSync(tool))('schemathesis', () => {
       const scenarios = events.flatMap((one) => one['ScenarioFinished'] ?? [])
       expect(scenarios.filter(({ status }) => status !== 'success').map(({ recorder }) => recorder.label)).toEqual([])
 
+      const slowest = new Map<string, number>()
       const statuses = new Map<number, number>()
       for (const { recorder } of scenarios)
-        for (const { response } of Object.values(recorder.interactions))
+        for (const { response } of Object.values(recorder.interactions)) {
           statuses.set(response?.status_code ?? 0, (statuses.get(response?.status_code ?? 0) ?? 0) + 1)
+          slowest.set(recorder.label, Math.max(slowest.get(recorder.label) ?? 0, response?.elapsed ?? 0))
+        }
       const figures = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}=${count}`)
       const requests = [...statuses.values()].reduce((sum, count) => sum + count, 0)
+      const [last] = [...slowest].sort(([, a], [, b]) => b - a)
       const memory = memoryOf(service.pid)
       process.stdout.write(
-        `schemathesis of ${what}: operations=${scenarios.length} requests=${requests} ${figures.join(' ')} memory=${memory} MB\n`,
+        `schemathesis of ${what}: operations=${scenarios.length} requests=${requests} ${figures.join(' ')} memory=${memory} MB seed=${SEED} slowest=${last?.[0]} in ${last?.[1].toFixed(1)} s\n`,
       )
       expect(memory).toBeLessThan(MOST_MEMORY_MB)
       expect(scenarios.length, stdout).toBeGreaterThan(operations)
@@ -124,10 +133,16 @@ function memoryOf(pid: number): number {
   return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(status, 'utf8'))?.[1] ?? 0) / 1024)
 }
 
+interface Answer {
+  readonly status_code: number
+  /** In seconds. */
+  readonly elapsed: number
+}
+
 interface Scenario {
   readonly status: string
   readonly recorder: {
     readonly label: string
-    readonly interactions: Readonly<Record<string, { readonly response: { readonly status_code: number } | null }>>
+    readonly interactions: Readonly<Record<string, { readonly response: Answer | null }>>
   }
 }

@@ -73,7 +73,7 @@ def move() -> None:
     }
     text = json.dumps(body).encode()
     path = "/public/v1/submit/create_sub_organization"
-    answer = requests.post(SERVICE + path, data=text, headers={"X-Stamp": stamp(text)}, timeout=10)
+    answer = requests.post(SERVICE + path, data=text, headers={"X-Stamp": stamp(text)}, timeout=60)
     answer.raise_for_status()
     organization = answer.json()["activity"]["result"]["createSubOrganizationResultV7"]["subOrganizationId"]
     known.clear()
