@@ -154,7 +154,7 @@ test('ended anywhere on its way it is neither here nor there, and the same comma
     await movePlanStore(folder, place)
     expect((await listed(folder)).sort()).toEqual(before)
   }
-}, 60_000)
+})
 
 test.each([
   ['https://example.com/x', 'neither PostgreSQL nor S3'],

@@ -1,6 +1,6 @@
 /** An organization as it was, rebuilt from its activities: held against what a real service told at the time. */
 import fc from 'fast-check'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { powersOf, thingsAt } from '../../src/analysis/index.ts'
 import { createQueryClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
@@ -12,8 +12,6 @@ import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { runs } from '../runs.ts'
 import { createTestClock, startTestService } from '../service/harness.ts'
-
-vi.setConfig({ testTimeout: 300_000 })
 
 const MINUTE = 60_000
 

@@ -4,9 +4,7 @@ import { agree } from './agreement.ts'
 
 const SEED = Number(process.env['CI'] ? 20_261_121 : Math.floor(Math.random() * 2 ** 31))
 
-test('authority: plan, send --dry-run, policy explain --live, who-can and the approver’s view agree with the service', {
-  timeout: 300_000,
-}, async () => {
+test('authority: plan, send --dry-run, policy explain --live, who-can and the approver’s view agree with the service', async () => {
   const figures = await agree({ count: 200, seed: SEED })
   // Enough of each was seen, or this would show nothing.
   expect(figures.waits).toBeGreaterThan(40)

@@ -1,7 +1,7 @@
 /** The two keys of a pipeline: what they may do is little, and every activity of the catalogue is asked. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { writeLock } from '../../src/definitions/index.ts'
 import { authorize, compilePolicy } from '../../src/policy/index.ts'
@@ -11,8 +11,6 @@ import { newPrivateKey } from '../service/handlers/steps.ts'
 import type { TestClient } from '../service/harness.ts'
 import { messageOf, NOT_DONE } from './catalogue.ts'
 import { definitionsFolder, type Pipeline, startPipeline } from './pipeline.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 const types = Object.keys(activities) as ActivityType[]
 /** As the definitions say it, read from their text and not from what became of it. */

@@ -1,7 +1,7 @@
 /** The keys of workers, definitions/workers: each does its job and nothing else; every activity of the catalogue is asked. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { loadDefinitions } from '../../src/definitions/index.ts'
 import { authorize, compilePolicy } from '../../src/policy/index.ts'
@@ -9,8 +9,6 @@ import { type ActivityType, activities } from '../../src/protocol/index.ts'
 import { startTestService, type TestClient, type TestService } from '../service/harness.ts'
 import { messageOf, NOT_DONE } from './catalogue.ts'
 import { applyTogether } from './pipeline.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 const folder = join(import.meta.dirname, '../../definitions/workers')
 const types = Object.keys(activities) as ActivityType[]

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { applyId } from '../../src/operations/names.ts'
 import { builtMain, compileCache } from '../built.ts'
@@ -19,8 +19,6 @@ import { testBundle } from '../worker-runtime.ts'
 import { createReplayer } from '../workflows/recorded.ts'
 import { ACME, countActivities, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { connectScene, type Scene, type SceneOptions, scene } from './scene.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 const [ann, zoe] = [generateP256KeyPair(), generateP256KeyPair()]
 

@@ -23,8 +23,6 @@ import {
 import { onlyTags, scene } from './scene.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
-vi.setConfig({ testTimeout: 240_000 })
-
 describe('apply: from definitions to an empty plan', () => {
   test('a second person approves in the middle, each intent is one activity, and the lock says which id is whose', async () => {
     const { service, folder, env } = await scene()

@@ -1,13 +1,11 @@
 /** What a voter reads and votes on: each activity rebuilt from its own intent, and held against the plan that they approved. */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPlan, shortCode } from '../../src/plan/index.ts'
 import type { ActivityType, Wire } from '../../src/protocol/index.ts'
 import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
 import { environmentOf, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 const cleanups: (() => Promise<void>)[] = []
 let service: TestService

@@ -40,9 +40,7 @@ const withNames = () => newest('--definitions', 'named')
 const review = async (id: string, ...more: readonly string[]) =>
   (await quorate(['review', id, ...more], { env: day.env, cwd: day.folder })).stdout
 
-test('activities: a payment of a token is told by the names of the definitions, in both units, with its reference', {
-  timeout: 120_000,
-}, async () => {
+test('activities: a payment of a token is told by the names of the definitions, in both units, with its reference', async () => {
   const bounds = { 'max-fee': '60gwei', gas: '100000' }
   const given = { asset: 'usdc', amount: '12.5', chain: undefined, ref: 'INV-43', ...bounds }
   const { stdout } = await day.send(['--yes', '--json'], given)

@@ -4,12 +4,10 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { generateP256KeyPair } from '@turnkey/crypto'
 import { serializeTransaction } from 'viem'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestUser, Refused, startTestService, type TestService, type TestUser } from '../service/harness.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { countActivities, environmentOf, quorateShared, readAll, testFolder } from './harness.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 type User = TestUser & { readonly privateKey: string }
 let service: TestService

@@ -3,12 +3,10 @@ import { chmodSync, existsSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { countActivities, environmentOf, quorate, quorateShared, testFolder, writeFiles } from './harness.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const good = `organization: acme
 id: \${env.ACME_ORGANIZATION_ID}

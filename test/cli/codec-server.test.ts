@@ -13,8 +13,6 @@ import { createSealedConverter } from '../../workflows/sealed.ts'
 import { builtMain } from '../built.ts'
 import { quorateShared } from './harness.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 const UI = 'http://localhost:8233'
 const [older, newest, strange] = ['ab', 'cd', 'ef'].map((pair) => pair.repeat(32)) as [string, string, string]
 const place = { type: 'workflow', namespace: 'default', workflowId: 'apply/x' } as const

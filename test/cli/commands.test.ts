@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { isColoured } from '../../src/cli/colour.ts'
 import { commands } from '../../src/cli/commands/index.ts'
 import { ONE_PASS } from '../../src/cli/one-pass.ts'
@@ -18,8 +18,6 @@ import {
   testFolder,
   writeFiles,
 } from './harness.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const visible = commands.filter(({ hidden }) => !hidden)
 

@@ -84,7 +84,7 @@ describe.skipIf(!has('zsh'))('completion: zsh (needs zsh)', () => {
     { keys: 'quorate plan --det', expected: 'plan --detailed-exitcode' },
     { keys: 'quorate completion ba', expected: 'completion bash' },
     { keys: 'quorate plan --out ot', expected: 'plan --out other.yaml' },
-  ])('`$keys` and the tabulator are `$expected`', { timeout: 120_000 }, ({ keys, expected }) => {
+  ])('`$keys` and the tabulator are `$expected`', ({ keys, expected }) => {
     expect(typedInZsh(keys, writeFiles(testFolder(), { 'acme.yaml': '', 'other.yaml': '' }))).toBe(expected)
   })
 })
@@ -104,5 +104,5 @@ describe('completion', () => {
     const refused = await quorate(['completion', 'tcsh'])
     expect(refused.exit).toBe(1)
     expect(refused.stderr).toContain('name one of bash, zsh, fish')
-  }, 60_000)
+  })
 })

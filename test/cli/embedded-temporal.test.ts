@@ -13,11 +13,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { setAsideFormerTemporal } from '../../src/cli/background/former-temporal.ts'
 import { quorate } from './harness.ts'
-
-vi.setConfig({ testTimeout: 180_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-embedded-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))

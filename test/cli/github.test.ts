@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { builtMain } from '../built.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import {
@@ -15,8 +15,6 @@ import {
   testFolder,
   writeFiles,
 } from './harness.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const organizationId = '00000000-0000-4000-8000-000000000001'
 const mistake = `organization: acme

@@ -1,6 +1,6 @@
 /** Every guard stops plan and apply as a process (exit 4) before anything is submitted, and its own bypass alone lets it pass. */
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { GUARDS, type GuardName } from '../../src/plan/index.ts'
 import { allowAlone, createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
 import {
@@ -12,8 +12,6 @@ import {
   testFolder,
   writeFiles,
 } from './harness.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 let service: TestService
 let bob: TestUser

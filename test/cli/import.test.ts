@@ -1,14 +1,12 @@
 /** Import as a process, against a real service. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { makeSchema } from '../../src/definitions/index.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder } from './harness.ts'
 
 // Each run is a process that starts from nothing.
-vi.setConfig({ testTimeout: 240_000 })
-
 test('import: a key that may only read makes definitions and a lock file, submits nothing, and the plan is empty', async () => {
   const service = await startTestService()
   onTestFinished(() => service.close())

@@ -2,14 +2,12 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair, uncompressP256 } from '../../src/crypto/index.ts'
 import { complete, newKey, newUser } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { createPasskey } from '../service/passkey.ts'
 import { environmentOf, quorateShared as quorate, testFolder } from './harness.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 async function open(options: Parameters<typeof startTestService>[0] = {}) {
   const service = await startTestService({ allowedWebhookHosts: ['127.0.0.1'], ...options })

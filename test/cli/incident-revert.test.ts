@@ -1,5 +1,5 @@
 /** A plan back to what was before a suspect's activities: what it restores, what it leaves, and that its apply ends there. */
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { complete } from '../service/handlers/steps.ts'
@@ -7,8 +7,6 @@ import { createTestUser, startTestService, type TestService } from '../service/h
 import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder } from './harness.ts'
 import { startWorker } from './started-worker.ts'
-
-vi.setConfig({ testTimeout: 180_000 })
 
 const policy = (policyName: string, condition: string, consensus = 'true') => ({
   policyName,

@@ -1,14 +1,12 @@
 /** A user of whose credentials none is trusted any more: found, cut off, proved, told; the reconciler is held. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { allowAlone, createTestUser, Refused, startTestService } from '../service/harness.ts'
 import { countActivities, environmentOf, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const apiKey = (apiKeyName: string, publicKey: string) => ({ apiKeyName, publicKey, curveType: 'API_KEY_CURVE_P256' })
 

@@ -1,7 +1,7 @@
 /** A leaked key: an attacker works with it while it is found, cut off and proved dead. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { complete } from '../service/handlers/steps.ts'
@@ -9,8 +9,6 @@ import { createTestUser, Refused, startTestService, type TestClient, type TestSe
 import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, environmentOf, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { startWorker } from './started-worker.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const apiKey = (apiKeyName: string, publicKey: string) => ({ apiKeyName, publicKey, curveType: 'API_KEY_CURVE_P256' })
 

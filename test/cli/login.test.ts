@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { browserPath, openBrowser, openPageWithPasskeys } from '../browser.ts'
 import { complete } from '../service/handlers/steps.ts'
@@ -11,8 +11,6 @@ import { codeIn, messageOf } from '../service/one-time-passcodes/outbox.ts'
 import { type ProxyStage, startProxyStage } from '../service/proxy/stage.ts'
 import { quorate, testFolder } from './harness.ts'
 import { startCommand } from './started.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 let service: ProxyStage
 let provider: TestProvider

@@ -6,11 +6,9 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const ID = '7c244a54-083f-4745-98d0-7111fa0c8852'
 const secret = generateP256KeyPair().privateKey

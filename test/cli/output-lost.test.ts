@@ -2,11 +2,9 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { builtMain } from '../built.ts'
 import { testFolder, writeFiles } from './harness.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 const definitions = (folder: string) =>
   writeFiles(join(folder, 'defs'), {

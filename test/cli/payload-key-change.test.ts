@@ -8,8 +8,6 @@ import { countActivities, quorateShared as quorate, writeFiles } from './harness
 import { connectScene, onlyTags, scene } from './scene.ts'
 import { startWorker } from './started-worker.ts'
 
-vi.setConfig({ testTimeout: 180_000 })
-
 test('payload key: an apply that waits for votes while the key is changed ends, and each intent is one activity', async () => {
   const place = await scene()
   const { service, env, folder } = place

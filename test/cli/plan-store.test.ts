@@ -88,7 +88,7 @@ describe.runIf(isThere('PostgreSQL'))('plan-store use', () => {
     expect(reset.stderr).toContain(`The plan store at ${moved.place} stays as it is`)
     expect(JSON.parse(reset.stdout).kept).toEqual([])
     expect((await quorate(['doctor'], { env, cwd: folder })).stdout).toContain(moved.place)
-  }, 120_000)
+  })
 })
 
 test('plan-store use: a password on the command line is refused, and no place at all says what to give', async () => {

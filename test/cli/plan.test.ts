@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { readPlan } from '../../src/plan/index.ts'
 import { builtMain } from '../built.ts'
 import { startBusyService } from '../client/busy-service.ts'
@@ -12,8 +12,6 @@ import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
-vi.setConfig({ testTimeout: 240_000 })
-
 const definitions = `organization: acme
 id: \${env.ACME_ORGANIZATION_ID}
 tags: { treasury: {} }

@@ -1,12 +1,10 @@
 /** `fmt`, `policy fmt`, `policy lint`: as processes, on files. */
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { comparedRules } from '../../src/definitions/index.ts'
 import { quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { isSarif } from './sarif-shape.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const people = 'organization: acme\nusers: { alice: { email: alice@acme.test }, bob: { email: bob@acme.test } }\n'
 const crooked = "policies:\n  a:\n    effect: deny # always\n    condition: wallet.id=='w'\n"

@@ -7,8 +7,6 @@ import { builtMain } from '../built.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
-
 const root = join(import.meta.dirname, '../..')
 const acme = join(root, 'definitions/acme')
 

@@ -109,9 +109,7 @@ test('balances: too little is told, and refused before it is asked for, where a 
   expect(await countActivities(day.service)).toBe(before)
 })
 
-test('balances: one that says there is too little, alone, stops nothing; neither does one that gives no answer', {
-  timeout: 120_000,
-}, async () => {
+test('balances: one that says there is too little, alone, stops nothing; neither does one that gives no answer', async () => {
   node.fault = ({ method }) =>
     method === 'eth_getBalance'
       ? { result: '0x1' }

@@ -54,7 +54,7 @@ async function payday() {
 let day: Awaited<ReturnType<typeof payday>>
 beforeAll(async () => {
   day = await payday()
-}, 60_000)
+})
 afterAll(async () => {
   for (const close of closers.reverse()) await close()
 })
@@ -133,7 +133,7 @@ describe('send --batch: a file is read as a whole first', () => {
 })
 
 describe('send --batch: a file is sent row by row', () => {
-  test('each row once, however often; the report says what came of each', { timeout: 120_000 }, async () => {
+  test('each row once, however often; the report says what came of each', async () => {
     const paid = await day.paid()
     const csv = `${day.rows('PAY', ['1gwei', '2gwei', '3gwei'])}`.replace('payroll,2gwei', `${REVERTS},2gwei`)
     const withGas = csv.replace('chain\n', 'chain,gas\n').replaceAll(`${SEPOLIA}\n`, `${SEPOLIA},60000\n`)
@@ -195,9 +195,7 @@ describe('send --batch: a file is sent row by row', () => {
     expect(await countActivities(day.service)).toBe(before)
   })
 
-  test('stopped, it submits nothing more, says what was not submitted, and goes on only when asked to', {
-    timeout: 120_000,
-  }, async () => {
+  test('stopped, it submits nothing more, says what was not submitted, and goes on only when asked to', async () => {
     const { env, folder, service } = day
     const run = (...args: readonly string[]) => quorate(args, { env, cwd: folder })
     const fault = (...args: readonly string[]) => quorate(['fault', ...args, '--folder', service.dataDir])
@@ -255,7 +253,7 @@ describe('send --batch: people vote by the file', () => {
       threshold: 2,
       userIds: [day.service.rootUserId, bob.userId],
     })
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
   })
@@ -332,9 +330,7 @@ describe('send --batch: people vote by the file', () => {
     expect(status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED')
   }
 
-  test('it waits for approvals, which an approver gives by the same file; then it goes on', {
-    timeout: 120_000,
-  }, async () => {
+  test('it waits for approvals, which an approver gives by the same file; then it goes on', async () => {
     const csv = day.rows('WAIT', ['1wei', '2wei'])
     const waiting = await day.batch(csv, ['--yes'])
     expect([waiting.exit, waiting.stdout]).toEqual([3, expect.stringContaining('2 rows: 2 waiting;')])
@@ -382,9 +378,7 @@ describe('send --batch: people vote by the file', () => {
     expect([done.exit, JSON.parse(done.stdout).counts]).toEqual([0, { included: 2 }])
   })
 
-  test('nothing is approved where two wait for one reference, one has no fee ceiling, or references look alike', {
-    timeout: 120_000,
-  }, async () => {
+  test('nothing is approved where two wait for one reference, one has no fee ceiling, or references look alike', async () => {
     const csv = day.rows('TWIN', ['101wei'])
     expect((await day.batch(csv, ['--yes'])).exit).toBe(3)
     const order = await orderOf('TWIN-0')
@@ -415,9 +409,7 @@ describe('send --batch: people vote by the file', () => {
     expect(await votes()).toBe(before + 2)
   })
 
-  test('reject --batch: everything that waits under the references is rejected after one question, and pays nothing', {
-    timeout: 120_000,
-  }, async () => {
+  test('reject --batch: everything that waits under the references is rejected after one question, and pays nothing', async () => {
     const csv = day.rows('NAY', ['111wei', '112wei'])
     expect((await day.batch(csv, ['--yes'])).exit).toBe(3)
     await submitAgain(await orderOf('NAY-0'), 1)

@@ -38,9 +38,7 @@ test('send: a dry run says who is paid, how much in both units, and what will co
   expect(await countActivities(day.service)).toBe(before)
 })
 
-test('send: a reference is sent once, however often it is asked, and stands for one send alone', {
-  timeout: 120_000,
-}, async () => {
+test('send: a reference is sent once, however often it is asked, and stands for one send alone', async () => {
   const [one, two] = await Promise.all([day.send(['--yes', '--json']), day.send(['--yes', '--json'])])
   const [first, second] = [one, two].map(
     ({ stdout }) => JSON.parse(stdout) as { progress: { transactionHash: string } },
@@ -65,7 +63,7 @@ test('send: a reference is sent once, however often it is asked, and stands for 
   expect(stdout.slice(listed.length)).toMatch(/^[1-9]\d*, for a fee of 0\.0000\d+ ETH, as reported by the API\n$/)
 })
 
-test('send: what is wrong is said before anything is submitted', { timeout: 120_000 }, async () => {
+test('send: what is wrong is said before anything is submitted', async () => {
   const before = await countActivities(day.service)
   const cases: readonly (readonly [Readonly<Record<string, string | undefined>>, string])[] = [
     [{ to: 'payrol' }, 'there is no receiver `payrol`'],
@@ -102,9 +100,7 @@ test('send: where nobody is asked and nothing says yes, it is not sent', async (
   expect(await countActivities(day.service)).toBe(before)
 })
 
-test('send: the fee has a ceiling by default, by the cap or by recent blocks; it is what is signed, and the reference keeps it', {
-  timeout: 120_000,
-}, async () => {
+test('send: the fee has a ceiling by default, by the cap or by recent blocks; it is what is signed, and the reference keeps it', async () => {
   const given = { ref: 'CEILING', amount: '3gwei' }
   const caps = { QUORATE_FEE_CAPS: `${SEPOLIA}=40` }
   const blocks = { QUORATE_CHAINS: `${SEPOLIA}=${day.anvil.url}` }
@@ -137,9 +133,7 @@ test('send: the fee has a ceiling by default, by the cap or by recent blocks; it
   expect([said.exit, said.stderr]).toEqual([4, expect.stringContaining('`CEILING` stands for another send')])
 })
 
-test('send: a token is paid in its own units; the dry run reads receiver and amount from the call that will be signed', {
-  timeout: 120_000,
-}, async () => {
+test('send: a token is paid in its own units; the dry run reads receiver and amount from the call that will be signed', async () => {
   const bounds = { 'max-fee': '60gwei', gas: '100000' }
   const given = { asset: 'usdc', amount: '12.5usdc', chain: undefined, ref: 'INV-43', ...bounds }
   const { exit, stdout } = await day.send(['--dry-run'], given)
@@ -189,9 +183,7 @@ test('send: a call of a contract is decoded by the interface of the organization
   expect((await dryRun())[2]).toBe(`  call       transfer(to: ${PAYROLL}, value: 7)`)
 })
 
-test('send: one that waits is replaced or cancelled on command, with its nonce, once however often it is asked', {
-  timeout: 180_000,
-}, async () => {
+test('send: one that waits is replaced or cancelled on command, with its nonce, once however often it is asked', async () => {
   const { anvil, env, folder, address, service } = day
   const sends = (...words: readonly string[]) => quorate(['sends', ...words], { env, cwd: folder })
   const node = ['--node', anvil.url]
@@ -250,9 +242,7 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
 const PATIENCE = { interval: 500 }
 
 // The last one: from here on alice alone decides nothing.
-test('plan, send --dry-run and policy explain --live: a member who has a passkey alone is who else must approve', {
-  timeout: 120_000,
-}, async () => {
+test('plan, send --dry-run and policy explain --live: a member who has a passkey alone is who else must approve', async () => {
   const { service, folder, env } = day
   const member = { userName: 'bob', apiKeys: [], authenticators: [createPasskey().register()] }
   const bob = await makeUser(service.root, member)

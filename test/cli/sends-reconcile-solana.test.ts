@@ -13,8 +13,6 @@ import { makeWallet, SOLANA } from '../service/signing/keys.ts'
 import { quorateShared as quorate, testFolder } from './harness.ts'
 import { reconcile, restored, stateOf, untilWaits } from './restored.ts'
 
-vi.setConfig({ testTimeout: 180_000 })
-
 const DEVNET = 'solana:devnet'
 /** More than any blockhash that was given out before may still be used in. */
 const LONG_AGO = MAX_AGE + 40

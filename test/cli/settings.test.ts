@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { backgroundStart } from '../../src/cli/background/connect.ts'
 import { readSettings } from '../../src/config/index.ts'
 import { createApiKeyStamper, loadPrivateKey } from '../../src/stamp/index.ts'
@@ -12,8 +12,6 @@ import { Secret } from '../../src/telemetry/index.ts'
 import { startBusyService } from '../client/busy-service.ts'
 import { startTestService } from '../service/harness.ts'
 import { environmentOf, quorateShared as quorate, serve, testFolder } from './harness.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const digits = '22'.repeat(32)
 const loadWallet = () => loadPrivateKey({ kind: 'value', value: new Secret(`${digits}:secp256k1`), name: 'wallet' })

@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { complete } from '../service/handlers/steps.ts'
 import { startTestService } from '../service/harness.ts'
 import { quorateShared as quorate, serve, testFolder, writeFiles } from './harness.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const account = {
   curve: 'CURVE_SECP256K1',

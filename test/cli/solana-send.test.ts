@@ -15,7 +15,7 @@ const closers: (() => Promise<void>)[] = []
 let day: Awaited<ReturnType<typeof solanaPayday>>
 beforeAll(async () => {
   day = await solanaPayday((close) => closers.push(close))
-}, 60_000)
+})
 afterAll(async () => {
   for (const close of closers.reverse()) await close()
 })
@@ -46,9 +46,7 @@ test('send on Solana: a dry run says who is paid, how much in both units, and wh
   expect(await countActivities(day.service)).toBe(before)
 })
 
-test('send on Solana: a reference is sent once, however often it is asked, and nothing takes its place', {
-  timeout: 120_000,
-}, async () => {
+test('send on Solana: a reference is sent once, however often it is asked, and nothing takes its place', async () => {
   const both = await Promise.all([day.send(['--yes', '--json']), day.send(['--yes', '--json'])])
   const [first, second] = both.map(sentIn)
   expect([both.map(({ exit }) => exit), first!.state, first]).toEqual([[0, 0], 'included', second])
@@ -72,9 +70,7 @@ test('send on Solana: a reference is sent once, however often it is asked, and n
   }
 })
 
-test('send on Solana: the fee has a ceiling by default, by the cap or by recent slots; it is what is signed, and the reference keeps it', {
-  timeout: 120_000,
-}, async () => {
+test('send on Solana: the fee has a ceiling by default, by the cap or by recent slots; it is what is signed, and the reference keeps it', async () => {
   const given = { ref: 'CEILING', amount: '0.001sol', to: NEWCOMER }
   const node = { QUORATE_CHAINS: `${DEVNET}=${day.node.url}` }
   const cap = { QUORATE_FEE_CAPS: `${DEVNET}=0.000008` }
@@ -100,9 +96,7 @@ test('send on Solana: the fee has a ceiling by default, by the cap or by recent 
   expect([said.exit, said.stderr]).toEqual([4, expect.stringContaining('`CEILING` stands for another send')])
 })
 
-test('send on Solana: a token is paid to who has no account of it yet, for no more than the fee that was given', {
-  timeout: 120_000,
-}, async () => {
+test('send on Solana: a token is paid to who has no account of it yet, for no more than the fee that was given', async () => {
   const given = { asset: 'usdc', amount: '12.5usdc', chain: undefined, ref: 'INV-43', 'max-fee': '0.0001sol' }
   const { exit, stdout } = await day.send(['--dry-run'], given)
   expect({ exit, stdout: stdout.split('\n').slice(2, 8) }).toEqual({
@@ -123,9 +117,7 @@ test('send on Solana: a token is paid to who has no account of it yet, for no mo
   expect(held - day.node.balance(day.address)).toBe(100_000n + day.node.balance(CREW_TOKENS))
 })
 
-test('send on Solana: what it leaves sender and payee with is told by a node, which is then so', {
-  timeout: 120_000,
-}, async () => {
+test('send on Solana: what it leaves sender and payee with is told by a node, which is then so', async () => {
   const node = { QUORATE_CHAINS: `${DEVNET}=${day.node.url}` }
   const rowsOf = async (given: Readonly<Record<string, string | undefined>>) => {
     const { exit, stdout } = await day.send(['--dry-run', '--json'], given, { environment: node })
@@ -175,7 +167,7 @@ test('send on Solana: what it leaves sender and payee with is told by a node, wh
   expect(await countActivities(day.service)).toBe(before)
 })
 
-test('send on Solana: two payments alike are two, also where the fee is given', { timeout: 120_000 }, async () => {
+test('send on Solana: two payments alike are two, also where the fee is given', async () => {
   const before = day.node.balance(CREW)
   const alike = ['A', 'B', 'C', 'D'].map((ref, index) => ({
     ref,
@@ -219,9 +211,7 @@ test('send on Solana: the account of a token is not taken for its owner, and not
   expect(await countActivities(day.service)).toBe(before)
 })
 
-test('send --batch: rows on both chains are checked, summed up and sent together, each once', {
-  timeout: 120_000,
-}, async () => {
+test('send --batch: rows on both chains are checked, summed up and sent together, each once', async () => {
   const { env, folder, walletName } = day
   const batch = (csv: string, ...more: readonly string[]) => {
     writeFiles(folder, { 'pay.csv': csv })

@@ -1,7 +1,7 @@
 /** Sub-organizations as nested folders: planned, made, applied inside and deleted, as separate processes against a real service. */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
@@ -9,8 +9,6 @@ import { ACME, countActivities, keyFile, quorateShared as quorate, testFolder, w
 import { type Scene, scene } from './scene.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
-vi.setConfig({ testTimeout: 240_000 })
-
 interface FleetScene extends Omit<Scene, 'stopWorker' | 'startWorker'> {
   readonly defs: string
   readonly keys: string

@@ -14,8 +14,6 @@ import { historyToText } from '../workflows/history-json.ts'
 import { quorateShared as quorate, writeFiles } from './harness.ts'
 import { connectScene, onlyTags, scene } from './scene.ts'
 
-vi.setConfig({ testTimeout: 180_000 })
-
 const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'quorate/temporal-cli-1.5.1')
 const binary = [cache, ...(process.env['PATH'] ?? '').split(delimiter)]
   .map((folder) => join(folder, 'temporal'))

@@ -13,8 +13,6 @@ import { testTemporalEnvironment } from '../temporal.ts'
 import { ACME, environmentOf, quorate, serve, testFolder, writeFiles } from './harness.ts'
 import { startWorker } from './started-worker.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
-
 interface Span {
   readonly service: string
   readonly name: string

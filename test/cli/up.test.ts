@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { quorate, type Ran, readAll, serve, testFolder } from './harness.ts'
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 600_000 })
+vi.setConfig({ hookTimeout: 600_000 })
 
 const acme = join(import.meta.dirname, '../../definitions/acme')
 const folder = mkdtempSync(join(tmpdir(), 'quorate-up-'))

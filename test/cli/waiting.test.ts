@@ -8,8 +8,6 @@ import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { onlyTags, scene } from './scene.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
-
 /** Says what is said, with the time stopped. */
 function listener() {
   const texts: string[] = []

@@ -8,8 +8,6 @@ import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { quorateShared as quorate, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
 
-vi.setConfig({ testTimeout: 240_000 })
-
 const definitions = `organization: acme
 id: \${env.ACME_ORGANIZATION_ID}
 tags: { treasury: {}, engineering: {} }

@@ -1,15 +1,13 @@
 /** A worker without a working tree reconciles what a pipeline pushes, or people commit: CLI, Temporal, worker, service and Git are real. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { WatchState } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { startRepository } from '../operations/repository.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { keyFile, quorateShared as quorate, writeFiles } from './harness.ts'
 import { type Scene, scene } from './scene.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 const definitions = (tags: string) => `organization: acme
 id: \${env.ACME_ORGANIZATION_ID}

@@ -1,6 +1,6 @@
 /** Organizations that are watched: a real Temporal Schedule, worker and service; looks are asked for, and nobody waits for a clock. */
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { WatchState } from '../../activities/index.ts'
 import { whereShown } from '../../src/operations/index.ts'
 import { readPlan } from '../../src/plan/index.ts'
@@ -13,8 +13,6 @@ import { connectScene, type Scene, scene } from './scene.ts'
 import { startWorker } from './started-worker.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
-vi.setConfig({ testTimeout: 240_000 })
-
 const definitions = `organization: acme
 id: \${env.ACME_ORGANIZATION_ID}
 tags: { treasury: {}, engineering: {} }

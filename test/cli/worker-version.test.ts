@@ -2,13 +2,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { builtMain } from '../built.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { quorateShared as quorate, writeFiles } from './harness.ts'
 import { connectScene, onlyTags, scene } from './scene.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 test('worker: a version makes itself the current one, carries out applies, and ends with 0', async () => {
   const place = await scene({ more: { QUORATE_PAYLOAD_KEY: TEST_PAYLOAD_KEY } })

@@ -106,7 +106,7 @@ describe('import', () => {
       fc.asyncProperty(arbitraryOrganization, (shape) => expectEmptyPlan(liveOrganization(shape))),
       { numRuns: GENERATED - LIVING, endOnFailure: true },
     )
-  }, 300_000)
+  })
 
   test('the plan after it is empty, for generated organizations that live in a service', async () => {
     const service = await startTestService()
@@ -118,7 +118,7 @@ describe('import', () => {
     } finally {
       await service.close()
     }
-  }, 300_000)
+  })
 
   test('definitions follow from one organization to any other, the plan is empty each time, and importing again writes nothing', async () => {
     await fc.assert(
@@ -135,7 +135,7 @@ describe('import', () => {
       }),
       { numRuns: 50, endOnFailure: true },
     )
-  }, 300_000)
+  })
 
   test('two live things of one name are told with both ids, and nothing is written', async () => {
     const { imported } = await run(liveOrganization({ ...acme, tags: ['twin', 'twin'] }))

@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { QueryClient } from '../../src/client/index.ts'
 import { hasErrors, QuorateError } from '../../src/diagnostics/index.ts'
 import { importDefinitions } from '../../src/import/index.ts'
@@ -29,8 +29,6 @@ import { createReader, EVERYTHING, nameOf, said, type World } from '../faults/re
 import type { TestService } from '../service/harness.ts'
 
 // Some of these are processes, or many readings at once.
-vi.setConfig({ testTimeout: 120_000 })
-
 const NOTHING: ReadonlySet<KindName> = new Set()
 
 let service: TestService

@@ -6,7 +6,7 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands/index.ts'
 import { createQueryClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
@@ -23,8 +23,6 @@ import {
 import { type Between, startBetween } from '../faults/between.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 /** Commands that act at the API when they are told to, and the one that runs until it is stopped. */
 const ACTING: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
 import { forecast } from '../../src/analysis/index.ts'
 import { makePlan, readPlan, sealed, writePlan } from '../../src/plan/index.ts'
@@ -15,8 +15,6 @@ import { planInput } from '../plan/planning.ts'
 import { startTestService } from '../service/harness.ts'
 import { temporalOf } from '../temporal.ts'
 import { openStages, type Stage, states } from '../workflows/harness.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 /** A saved plan that makes the tag `one`. */
 async function saved() {

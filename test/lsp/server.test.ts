@@ -1,7 +1,5 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Editor, type Range } from './client.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const people = `organization: acme
 tags: { treasury: {}, operations: {} }

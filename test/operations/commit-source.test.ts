@@ -1,14 +1,12 @@
 /** Definitions from a Git repository: real commits, real SSH signatures, a real server; and one that offers what it should not. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { WatchSource } from '../../activities/index.ts'
 import { createCommitReader } from '../../src/operations/commit-source.ts'
 import { testFolder } from '../cli/harness.ts'
 import { startRepository } from './repository.ts'
 import { hasSshServer, startSshServer } from './ssh-server.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const given = { env: { ACME_ORGANIZATION_ID: '10000000-0000-4000-8000-000000000001', OTHER: 'x' }, vars: {} }
 const yaml = (tag: string) => `organization: acme\nid: \${env.ACME_ORGANIZATION_ID}\ntags: { ${tag}: {} }\n`

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Connection } from '@temporalio/client'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { RotationProgress, SendProgress } from '../../activities/index.ts'
 import { createSubmitClient } from '../../src/client/index.ts'
 import { startApply } from '../../src/operations/apply.ts'
@@ -23,8 +23,6 @@ import { askUntil } from '../workflows/asking.ts'
 import { openStages, type Stage, type Stages } from '../workflows/harness.ts'
 import { batchOf, openSendStage, type SendStage } from '../workflows/send-stage.ts'
 import { makeTagPlan } from '../workflows/tag-plan.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const COMMIT = 'c0ffee'.repeat(7).slice(0, 40)
 

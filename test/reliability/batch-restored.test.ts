@@ -7,11 +7,11 @@ import { line } from './figures.ts'
 beforeAll(async () => {
   commandFile()
   await testTemporal()
-}, 300_000)
+})
 
-test('batch: with mistakes, corrected, stopped, edited, resumed, restored and killed, each row is paid once', {
-  timeout: 300_000,
-}, async ({ signal }) => {
+test('batch: with mistakes, corrected, stopped, edited, resumed, restored and killed, each row is paid once', async ({
+  signal,
+}) => {
   const rows = 60
   const temporal = await testTemporal()
   const figures = await restoreAmidBatch({ temporal, rows, requestsPerSecond: 8, mostMs: 270_000, signal })

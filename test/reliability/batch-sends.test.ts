@@ -11,11 +11,11 @@ beforeAll(async () => {
   await testBundle()
   programFile('test/reliability/worker-process.ts')
   await testTemporal()
-}, 300_000)
+})
 
-test('batch sends: a node that loses answers and is killed twice, and a worker killed, change nothing but time', {
-  timeout: 240_000,
-}, async ({ signal }) => {
+test('batch sends: a node that loses answers and is killed twice, and a worker killed, change nothing but time', async ({
+  signal,
+}) => {
   const sends = 60
   const figures = await sendMany({
     temporal: await testTemporal(),
@@ -38,7 +38,7 @@ test('batch sends: a run whose time is up ends all that it has started, and says
   const many = { temporal, sends: 200, senders: 1, workers: 1, requestsPerSecond: 10, mostMs: 9_000 }
   await expect(sendMany(many)).rejects.toThrow(/^the run was not over after 9000 ms: /)
   expect(startedHere().filter((name) => /anvil|worker-process/.test(name))).toEqual([])
-}, 60_000)
+})
 
 /** The commands of the processes that this one has started and that still run; none where the system does not say. */
 function startedHere(): readonly string[] {

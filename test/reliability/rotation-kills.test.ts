@@ -1,9 +1,7 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { testTemporal } from '../temporal.ts'
 import { line } from './figures.ts'
 import { DEATH_POINTS, killInRotations, type RotationKills } from './rotation-kills.ts'
-
-vi.setConfig({ testTimeout: 300_000 })
 
 function expectSound(figures: RotationKills, points: number): void {
   console.log(line(figures))

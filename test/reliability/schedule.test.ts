@@ -9,7 +9,7 @@ beforeAll(async () => {
   await testBundle()
   programFile('test/reliability/worker-process.ts')
   commandFile()
-}, 300_000)
+})
 
 /** Anything of a run but what the kinds of chance are; a seed that has failed stays here. */
 const right = { unpaid: 0, twice: 0, wrong: 0, mistold: 0, dear: 0, sums: 'equal' }

@@ -8,7 +8,7 @@ test('webhook kills: killed while it tells, to a receiver that fails, a service 
   expect(figures).toMatchObject({ sends: 15, events: 300, kills: 3, lost: 0, twice: 0, strange: 0, unverified: 0 })
   expect(figures.pending).toBeGreaterThan(0)
   expect(figures.failed).toBeGreaterThan(40)
-}, 120_000)
+})
 
 test.each([
   { point: 'before-commit', died: { status: 'INITIALIZED', waiting: 0 } },

@@ -268,7 +268,7 @@ describe('scenarios: mistakes', () => {
       text += `x-${n}: &a${n} [${Array.from({ length: 9 }, () => `*a${n - 1}`).join(', ')}]\n`
     const { files } = await playText(text)
     expect(files[0]!.diagnostics.map(({ code }) => code)).toEqual(['scenarios/too-many-aliases'])
-  }, 60_000)
+  })
 })
 
 describe('scenarios: coverage', () => {

@@ -17,13 +17,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createService, lockFolder, restoreSnapshot, type ServiceError, saveSnapshot } from '../../src/service/index.ts'
 import { testFolder } from '../cli/harness.ts'
 import { startProcess, startRefused } from '../service/process.ts'
 import { noOtherUser, otherUid, runAsOtherUser } from './other-user.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** A folder on which a service has run, and what its root key is. */
 async function servedFolder(): Promise<{ readonly folder: string; readonly organizationId: string }> {

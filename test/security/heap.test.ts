@@ -27,9 +27,7 @@ import { accountsOf } from '../service/signing/keys.ts'
 const SERVING = new URL('../service/serving.ts', import.meta.url).pathname
 const COMMAND = new URL('../../src/cli/main.ts', import.meta.url).pathname
 
-test('heap: no secret of a request that has ended, and no key, stands in a snapshot, on disk or in a log as text', {
-  timeout: 240_000,
-}, async () => {
+test('heap: no secret of a request that has ended, and no key, stands in a snapshot, on disk or in a log as text', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-heap-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const social = await startSocialProviders()

@@ -244,7 +244,7 @@ test.each(LARGEST)(
   },
 )
 
-test('held thread: every activity type with lists and texts as long as they may be', { timeout: 300_000 }, async () => {
+test('held thread: every activity type with lists and texts as long as they may be', async () => {
   const send = await serve()
   const long: string[] = []
   const types = Object.keys(activities) as ActivityType[]

@@ -5,11 +5,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { builtMain, compileCache } from '../built.ts'
 import { quorate, testFolder } from '../cli/harness.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Starts a command, ends it by a signal as soon as a file is there, and gives what became of it. */
 async function interrupted(args: readonly string[], { when, by }: { when: string; by: NodeJS.Signals }) {

@@ -4,13 +4,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { commands } from '../../src/cli/commands/index.ts'
 import { settingRows } from '../../src/config/index.ts'
 import { keyFile, testFolder, writeFiles } from '../cli/harness.ts'
 import { ORGANIZATION_ID } from '../definitions/harness.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 const KEY = '7d4f0c1e2b3a4958677685949a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7'
 const MNEMONIC = 'legal winner thank year wave sausage worth useful legal winner thank yellow'

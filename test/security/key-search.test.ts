@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { entropyToMnemonic } from '@scure/bip39'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { assertNoKeys, writeNew, writePrivate, writeText } from '../../src/cli/files.ts'
 import { withhold } from '../../src/cli/withheld.ts'
 import { findKeyMaterial, keyPlaces, placeInWords, withoutKeys } from '../../src/diagnostics/index.ts'
@@ -17,8 +17,6 @@ import { loadFiles } from '../definitions/harness.ts'
 import { declare, policy } from '../plan/organization.ts'
 import { planOf } from '../plan/planning.ts'
 import { startTestService } from '../service/harness.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const root = join(import.meta.dirname, '../..')
 /** The last vector of BIP-39's own list, of 12 words. */

@@ -4,13 +4,11 @@
  */
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { randomBytes } from '../../src/crypto/index.ts'
 import { proveByOidc } from '../../src/session/by-oidc.ts'
 import { askPasskey } from '../../src/session/passkey-page.ts'
 import { startProvider, type TestProvider } from '../service/oauth/provider.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 /** What came back of bytes that are sent as they are; with `leaves` the connection breaks off after them. */
 async function send(page: URL, text: string, { leaves = false } = {}): Promise<string> {

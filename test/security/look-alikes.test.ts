@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createPlanStore } from '../../activities/index.ts'
 import { lookAlikesOf, namesIn } from '../../src/cli/views/look-alikes.ts'
 import { printable } from '../../src/diagnostics/index.ts'
@@ -19,8 +19,6 @@ import { readPaid } from '../../src/sending/paid.ts'
 import { environmentOf, quorateShared as quorate, testFolder, writeFiles } from '../cli/harness.ts'
 import { declare } from '../plan/organization.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const alike = (...names: readonly string[]) =>
   findLookAlikes(names.map((name) => ({ scope: 's', name, of: name }))).map(({ one, like }) => [one.name, like.name])

@@ -1,13 +1,11 @@
 /** A rejection holds for an equal intent on every machine: the command line as a process, with data folders and workers of their own. */
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { findByIntent } from '../../activities/intent.ts'
 import { countActivities, environmentOf, keyFile, quorate, writeFiles } from '../cli/harness.ts'
 import { onlyTags, scene } from '../cli/scene.ts'
 import { rootReader } from '../live/organization.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 describe('rejection', () => {
   test('what somebody rejected is asked of nobody again, from any data folder, until --ask-again asks once', async () => {

@@ -1,14 +1,12 @@
 /** Power taken out of Git is taken away: the command line as a process, against a real service and a real Temporal server. */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { countActivities, quorateShared as quorate, writeFiles } from '../cli/harness.ts'
 import { onlyTags, scene } from '../cli/scene.ts'
 import { startWorker } from '../cli/started-worker.ts'
 import { createTestUser } from '../service/harness.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 const CONSENSUS_NEEDED = 'ACTIVITY_STATUS_CONSENSUS_NEEDED'
 const bob = generateP256KeyPair()

@@ -15,7 +15,7 @@ import {
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { askPrivately, listenPrivately } from '../../src/local/index.ts'
 import { quorate, testFolder } from '../cli/harness.ts'
 import {
@@ -26,8 +26,6 @@ import {
   runAsOtherUser,
   startAsOtherUser,
 } from './other-user.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 /** Listens at a path for everybody, answers every line with the same text, and writes what it was told. */
 const SQUATTER = `

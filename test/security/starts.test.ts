@@ -3,13 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createPlanStore } from '../../activities/index.ts'
 import { quorate, type Ran, testFolder } from '../cli/harness.ts'
 import { createSmallDisk } from '../service/small-disk.ts'
 import { noOtherQuorate, otherUserHome, quorateScript, runAsOtherUser } from './other-user.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const asRoot = process.getuid?.() === 0
 

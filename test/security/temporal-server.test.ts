@@ -5,7 +5,7 @@
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { embeddedTemporalTls } from '../../src/cli/background/embedded-temporal.ts'
 import { makeCertificates } from '../../src/worker/certificates.ts'
 import { connectTemporal, type TemporalConnections } from '../../src/worker/index.ts'
@@ -13,8 +13,6 @@ import { quorate, testFolder } from '../cli/harness.ts'
 import { testSeal } from '../test-seal.ts'
 import { type Listener, listenersOf } from './listeners.ts'
 import { noOtherUser, runAsOtherUser } from './other-user.ts'
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 const linux = process.platform === 'linux'
 const attack = readFileSync(join(import.meta.dirname, 'temporal-stranger.mjs'), 'utf8')

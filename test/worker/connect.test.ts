@@ -18,4 +18,4 @@ test('connect: calls that wait for another try when the connection is closed end
   await delay(300)
   await temporal.close()
   expect((await ended).map(({ status }) => status)).toEqual(calls.map(() => 'rejected'))
-}, 30_000)
+})

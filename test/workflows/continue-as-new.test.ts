@@ -49,9 +49,7 @@ test('continue-as-new: a long wait goes on in new runs, and nothing is submitted
   await stages.close()
 })
 
-test('continue-as-new: a batch and its sends go on in new runs, and each is sent once', {
-  timeout: 120_000,
-}, async () => {
+test('continue-as-new: a batch and its sends go on in new runs, and each is sent once', async () => {
   const stage = await openSendStage(server)
   const bob = await createTestUser(stage.service, 'bob')
   const userIds = [stage.service.rootUserId, bob.userId]

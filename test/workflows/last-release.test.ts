@@ -3,13 +3,11 @@
  * on at today's, and a change that is not deterministic is found by the histories of each workflow.
  */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { WorkerVersion } from '../../src/worker/index.ts'
 import { openStages, type Run, type Stage, states } from './harness.ts'
 import { bundleKept, lastRelease } from './last-release/bundle.ts'
 import { createReplayer, type Replayer, readSealed, sealedHistories } from './recorded.ts'
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 })
 
 let release: Awaited<ReturnType<typeof bundleKept>>
 beforeAll(async () => {

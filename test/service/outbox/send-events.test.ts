@@ -41,7 +41,7 @@ beforeAll(async () => {
   await anvil.fund(from, 100)
   node.fund(payer.toBase58(), 100)
   await subscribe(service.root, `${receiver.url}/hook`)
-}, 60_000)
+})
 afterAll(async () => {
   await service.close()
   await Promise.all([anvil.kill(), node.close(), receiver.close()])

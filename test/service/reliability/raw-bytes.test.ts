@@ -187,7 +187,7 @@ describe('stamps over raw bytes', () => {
     )
     console.log(`accepted=${figures.accepted} refused=${figures.refused}`)
     expect(figures).toEqual({ accepted: runs(2_000), refused: runs(2_000) })
-  }, 60_000)
+  })
 
   type TestStamp = { readonly publicKey: string; readonly scheme: string; readonly signature: string }
 
