@@ -50,6 +50,8 @@ export async function listenPrivately(
 ): Promise<PrivateListener> {
   const run = resolve(folder, 'run')
   ensurePrivateFolder(run)
+  // A copy of a data folder may have lost the modes of its folders, and then nobody would ask here.
+  if (process.platform !== 'win32') chmodSync(run, 0o700)
   const file = join(run, `${name}.json`)
   removeSocket(run, readNote(file))
   const note: Note = { socket: choosePath(run, name), secret: randomBytes(32).toString('hex') }
@@ -235,7 +237,12 @@ function assertPrivateSocket(path: string): boolean {
     const exposure = exposureOf(where, stats)
     if (exposure) throw exposed(where, exposure)
   }
-  if (socket.isSocket() && (folder.mode & 0o077) === 0) return true
+  const mode = folder.mode & 0o7777
+  if ((mode & 0o077) !== 0) {
+    const reason = `its mode is 0${mode.toString(8)}, so others than its owner may enter it`
+    throw exposed(dirname(path), { reason, next: `close it: \`chmod 700 ${dirname(path)}\`` })
+  }
+  if (socket.isSocket()) return true
   throw notProved(path)
 }
 

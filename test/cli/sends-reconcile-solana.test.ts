@@ -173,7 +173,7 @@ test.each<[string, object]>([
   ['nothing more', {}],
   ['with a node that does not answer at first', { loses: 3 }],
 ])(
-  'sends reconcile: a folder that was copied back holds still on Solana for what its address has paid since, %s',
+  'sends reconcile: a folder that was copied back holds still on Solana for what its address has paid since, until that is identified, %s',
   async (_, { loses = 0 }: { readonly loses?: number }) => {
     const before = await serve()
     const payment = { from: await fundedKey(before), to: Keypair.generate().publicKey }
@@ -196,6 +196,21 @@ test.each<[string, object]>([
     expect(await untilWaits(after, again)).toContain(`transaction ${signature} of ${payment.from.toBase58()}`)
     expect(node.offered.size).toBe(2)
     expect(node.balance(payment.to.toBase58())).toBe(3_000_000n)
+
+    const claimed = await reconcile(after, '--yes')
+    expect([claimed.exit, claimed.lanes[0]!.isHeld, claimed.lanes[0]!.nonces]).toEqual([
+      3,
+      true,
+      [expect.objectContaining({ is: 'send', sendId: again, hash: signature })],
+    ])
+    expect(await stateOf(after, again)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
+
+    node.produce(LONG_AGO)
+    await manyTurns()
+    node.produce()
+    await manyTurns()
+    expect([node.offered.size, node.balance(payment.to.toBase58())]).toEqual([2, 3_000_000n])
+    expect((await reconcile(after, '--yes')).exit).toBe(0)
   },
 )
 

@@ -233,9 +233,19 @@ describe('places', () => {
     await listener.close()
   })
 
+  test('place: who listens closes a folder of sockets that a copy has left open, and is asked there', async () => {
+    const dataDir = testFolder()
+    mkdirSync(join(dataDir, 'run'), { mode: 0o755 })
+    const listener = await listenPrivately(dataDir, 'background', () => 'answered')
+    onTestFinished(() => listener.close())
+    expect(lstatSync(join(dataDir, 'run')).mode & 0o777).toBe(0o700)
+    expect(await askPrivately(dataDir, 'background', 'status')).toBe('answered')
+  })
+
   for (const [name, spoil] of [
     ['others may write the data folder', (dataDir: string) => chmodSync(dataDir, 0o777)],
     ['others may write the folder of sockets', (dataDir: string) => chmodSync(join(dataDir, 'run'), 0o770)],
+    ['others may enter the folder of sockets', (dataDir: string) => chmodSync(join(dataDir, 'run'), 0o755)],
     ['others may read the secret', (dataDir: string) => chmodSync(join(dataDir, 'run/background.json'), 0o644)],
   ] as const) {
     test(`place: nobody is asked where ${name}`, async () => {
