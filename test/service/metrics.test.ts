@@ -9,7 +9,7 @@ import { startMailServer } from './messages/mail-server.ts'
 import { startReceiver, subscribe } from './outbox/receiver.ts'
 import { startWrongNode } from './outbox/wrong-node.ts'
 import { startAnvil } from './sends/anvil.ts'
-import { SEPOLIA, untilEnded } from './sends/status.ts'
+import { SEPOLIA, untilEnded, untilOffered } from './sends/status.ts'
 import { accountsOf, ETHEREUM, makeWallet } from './signing/keys.ts'
 
 const closers: (() => Promise<void>)[] = []
@@ -82,6 +82,8 @@ describe('metrics of the service', () => {
     }
     const inFlight = 'quorate_sends{state="broadcasting"}'
     await expect.poll(() => read(service, inFlight)).toEqual({ [inFlight]: 2 })
+    // Their state is kept before they are handed over.
+    for (const id of ids) await untilOffered(service.root, anvil, id)
     // It has code only now, which ends every call of it: `PUSH0 PUSH0 REVERT`.
     await anvil.rpc('anvil_setCode', contract, '0x5f5ffd')
     await anvil.rpc('evm_mine')

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { GAS_STATION } from '../../../src/service/nodes/gas-station.ts'
@@ -8,7 +7,7 @@ import { rowsOf } from '../rows.ts'
 import { ETHEREUM, makeWallet } from '../signing/keys.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { LEDGER, placeGasStation } from './gas-station.ts'
-import { type Ended, SEPOLIA, untilEnded } from './status.ts'
+import { type Ended, SEPOLIA, untilEnded, untilOffered } from './status.ts'
 
 const RECEIVER = '0x00000000000000000000000000000000000000b0'
 const OTHER = '0x00000000000000000000000000000000000000c0'
@@ -29,7 +28,7 @@ beforeAll(async () => {
     windowDurationMinutes: '60',
   })
   await anvil.fund(service.service.bootstrap.relayers.eip155, 10)
-}, 60_000)
+})
 afterAll(async () => {
   await service.close()
   await anvil.kill()
@@ -169,19 +168,13 @@ describe('a sponsored send', () => {
   test('a sponsored send: one that waits too long is offered again for more, as it was signed', async () => {
     await anvil.rpc('evm_setAutomine', false)
     const id = await accept({ from: await newAccount(), sponsor: true, calls: [{ to: LEDGER, data: put(6) }] })
-    const hashOf = async () => {
-      const { eth } = await service.root.query('get_send_transaction_status', { sendTransactionStatusId: id })
-      return eth?.txHash
-    }
-    const first = await untilAnother(hashOf, undefined)
-    const second = await untilAnother(hashOf, first)
-    const [before, after] = await Promise.all(
-      [first, second].map((hash) => anvil.rpc<Record<string, string> | null>('eth_getTransactionByHash', hash)),
-    )
+    const first = await untilOffered(service.root, anvil, id)
+    await expect.poll(() => anvil.rpc('eth_getTransactionByHash', first)).toBeNull()
     await anvil.rpc('evm_mine')
     await anvil.rpc('evm_setAutomine', true)
-    expect({ before, type: after!['type'] }).toEqual({ before: null, type: '0x4' })
-    expect(await untilEnded(service.root, id)).toEqual(included)
+    const ended = await untilEnded(service.root, id)
+    expect(ended).toEqual(included)
+    expect(await anvil.rpc('eth_getTransactionReceipt', ended.eth!.txHash)).toMatchObject({ type: '0x4' })
     expect(await anvil.rpc('eth_getStorageAt', LEDGER, '0x0', 'latest')).toBe(word(6n))
   })
 
@@ -306,14 +299,6 @@ describe('an execution that cannot be', () => {
     }
   })
 })
-
-async function untilAnother<Value>(read: () => Promise<Value>, than: Value): Promise<Value> {
-  for (;;) {
-    const value = await read()
-    if (value !== than) return value
-    await pause(30)
-  }
-}
 
 async function uploadLedger(): Promise<void> {
   await complete(service.root, 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', {

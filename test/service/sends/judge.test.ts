@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { TRIALS } from './judged.ts'
 import { type Judged, type LyingChain, RECEIVER, startJudged, startLyingChain } from './judged-stage.ts'
+import { untilOffered } from './status.ts'
 
 let chain: LyingChain
 let stage: Judged
@@ -16,11 +17,11 @@ afterAll(async () => {
 })
 
 test('sends: what a block had that was taken back is offered again with the same bytes, and told so', async () => {
-  const { anvil, makeSender, submit, end, stateOf, mine, countOf, until } = stage
+  const { anvil, service, makeSender, submit, end, stateOf, mine, countOf, until } = stage
   const from = await makeSender()
   await anvil.rpc('evm_setAutomine', false)
   const id = await submit(from)
-  await until(async () => (await stateOf(id)).eth !== undefined)
+  await untilOffered(service.root, anvil, id)
   await mine(1)
   const { eth } = await end(id)
   await anvil.rpc('anvil_reorg', 1, [])

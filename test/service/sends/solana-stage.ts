@@ -50,9 +50,11 @@ export async function submit({ service, from }: Omit<SolanaStage, 'node'>, trans
 export const statusOf = ({ service }: Omit<SolanaStage, 'node'>, sendTransactionStatusId: string): Promise<Ended> =>
   service.root.query('get_send_transaction_status', { sendTransactionStatusId })
 
-/** The signature once a node has it. */
+/** The signature once a node has it: the service keeps it before it hands the transaction over. */
 export async function signatureOf(stage: SolanaStage, id: string): Promise<string> {
-  return untilTrue(async () => (await statusOf(stage, id)).solana?.signature)
+  const signature = await untilTrue(async () => (await statusOf(stage, id)).solana?.signature)
+  await untilTrue(() => stage.node.offered.has(signature))
+  return signature
 }
 
 /** Reads until something is there; throws after the time of a test. */
