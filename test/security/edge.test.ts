@@ -124,11 +124,16 @@ describe('edge: bodies', () => {
   })
 
   test('edge: answers that nobody reads count as well, and their connection is ended', async () => {
-    const service = await start({ heldBytes: 33_554_432, patienceMs: 500, bytesPerSecond: 1_000_000 })
+    const service = await start(
+      { heldBytes: 33_554_432, patienceMs: 500, bytesPerSecond: 1_000_000 },
+      { metricsPort: 0 },
+    )
     const connection = await connectTo(service)
     connection.socket.pause()
     connection.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100))
-    await new Promise((resolve) => setTimeout(resolve, 2_500))
+    const open = async () =>
+      /^quorate_connections\{server="api"\} (\d+)$/m.exec(await (await fetch(service.service.metricsUrl!)).text())![1]
+    await expect.poll(open).toBe('0')
     connection.socket.resume()
     const answers = readAnswers(await connection.ended)
     expect(answers.length).toBeLessThan(100)

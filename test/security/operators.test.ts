@@ -264,14 +264,12 @@ describe('operators: metrics', () => {
     for (let i = 0; i < 3; i++) expect((await mallory.client.raw(path, body)).status).toBe(403)
     expect(await ask(service)).toEqual({ submit: 200, query: 200 })
     await fetch(`${service.url}/planted-path`)
-    const codes = await Promise.all(
-      Array.from(
-        { length: 150 },
-        async () => (await fetch(`${service.url}${WHOAMI}`, { method: 'POST', body: '{}' })).status,
-      ),
-    )
-    const refused = codes.filter((status) => status === 429).length
-    expect(refused).toBeGreaterThan(0)
+    let refused = 0
+    // A machine that is busy takes them so slowly that none is too many, and then more.
+    while (refused === 0) {
+      const asked = Array.from({ length: 150 }, () => fetch(`${service.url}${WHOAMI}`, { method: 'POST', body: '{}' }))
+      refused = (await Promise.all(asked)).filter(({ status }) => status === 429).length
+    }
     const limited = 'quorate_requests_total{route="query/whoami",status="429",reason="RATE_LIMIT_EXCEEDED"}'
     await expect.poll(async () => (await readMetrics(url)).number(limited)).toBe(refused)
     const { text, number } = await readMetrics(url)
