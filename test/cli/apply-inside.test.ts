@@ -240,7 +240,7 @@ describe('apply inside', () => {
     writeFiles(defs, { 'acme.yaml': ACME, 'one/c.yaml': one('customer-1', ['vip'], 2) })
     const asked = await run('apply', defs, '--yes')
     expect(asked.exit, asked.stdout + asked.stderr).toBe(3)
-    expect(asked.stderr).toContain('Waiting for approval')
+    expect(asked.stdout).toContain('Waiting for approval')
     const [id] = await idsOf('customer-1')
     const vote = async (selection: 'APPROVE' | 'REJECT') => {
       const filterByStatus = ['ACTIVITY_STATUS_CONSENSUS_NEEDED'] as const

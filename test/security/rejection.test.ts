@@ -48,7 +48,9 @@ describe('rejection', () => {
     expect(await countActivities(service)).toBe(before)
 
     const asked = await quorate(['apply', defs, '--yes', '--ask-again'], { env })
-    expect(asked.stderr).toContain('Waiting for approval')
+    expect(asked.stdout).toContain('Waiting for approval')
+    const askedAs = await codeOf()
+    expect((asked.stdout + asked.stderr).split(askedAs)).toHaveLength(2)
     expect(asked.exit).toBe(3)
     expect(await countActivities(service)).toBe(before + 1)
     expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(3)

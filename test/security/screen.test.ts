@@ -28,6 +28,7 @@ import {
   createProgressView,
   renderAdvice,
   renderNews,
+  renderRest,
   renderResult,
   renderStanding,
   renderWaiting,
@@ -451,9 +452,14 @@ const VIEWS: readonly View[] = [
   { name: 'apply: what to do about its end', given: progress, render: (one) => renderAdvice(one) },
   { name: 'apply: what is new', given: progress, render: (one) => renderNews(one, undefined, style, NOW) },
   {
+    name: 'apply: at rest',
+    given: { progress, plan: { batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] } },
+    render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderRest(of, by, style, NOW),
+  },
+  {
     name: 'apply: who is waited for',
     given: { progress, plan: { batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] } },
-    render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderWaiting(of, by, style),
+    render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderWaiting(of, by, style, NOW),
   },
   { name: 'send: how it stands', given: send, render: (one) => renderSend(one, style, NOW) },
   { name: 'send: what next', given: send, render: (one) => renderNext(one, style) },

@@ -27,7 +27,7 @@ import {
   createProgressView,
   openInWords,
   renderAdvice,
-  renderResult,
+  renderRest,
   renderWaiting,
   withNeeds,
 } from '../views/progress.ts'
@@ -132,14 +132,16 @@ function createShow(
   const talks = !json && !events
   const progressView = createProgressView(io, patience)
   const showProgress: typeof progressView = (progress, before) => {
+    // Off a terminal an apply that waits is followed no further: its result, which comes next, says all of it.
+    if (talks && !io.terminal && progress.state === 'waiting') return
     if (!events) return progressView(progress, before)
     patience.look(() => openInWords(progress))
     events.progress(progress, before)
   }
   const showRested = (plan: Plan, progress: CarriedOut['progress'], name?: string) => {
     const heading = name === undefined ? '' : line`${io.style.strong(name)}\n`
-    if (talks) io.out(heading + renderResult(progress, io.style, Date.now()))
-    if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style))
+    if (talks) io.out(heading + renderRest(progress, plan, io.style, Date.now()))
+    else if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style, Date.now()))
     io.say(renderAdvice(progress))
   }
   const showInside = ({ plan, progress, isPending }: InsideOutcome) => {

@@ -1,5 +1,5 @@
 import type { ApplyProgress } from '../../../activities/index.ts'
-import { type Plan, renderApprovers, shortCode } from '../../plan/index.ts'
+import { type Forecast, type Plan, renderApprovers, shortCode } from '../../plan/index.ts'
 import type { Io, Style } from '../io.ts'
 import { oneRowEach, overLines, view } from '../screen.ts'
 import type { Patience } from '../waiting.ts'
@@ -22,30 +22,44 @@ const states = {
 export const renderBatch = view((batch: BatchProgress, style: Style, now: number): string => {
   const { word, colour } = states[batch.state]
   const parts = [style[colour](word.padEnd(11)), batch.summary]
-  if (batch.state === 'waiting') {
-    const approved = batch.votes?.approved ?? []
-    parts.push(`${style.strong(batch.fingerprint ? shortCode(batch.fingerprint) : '')}`)
-    parts.push(
-      style.dim(
-        `approved by ${approved.join(', ') || 'nobody'}${batch.since ? `, for ${age(now - Date.parse(batch.since))}` : ''}`,
-      ),
-    )
-    const lapsed = batch.votes?.lapsed ?? []
-    if (lapsed.length > 0) parts.push(style.warning(`please vote again: ${lapsed.join(', ')}`))
-  }
+  if (batch.state === 'waiting')
+    parts.push(style.strong(batch.fingerprint ? shortCode(batch.fingerprint) : ''), ...votesText(batch, style, now))
   if (batch.error) parts.push(style.error(batch.error.message))
   return `${parts.filter(Boolean).join('  ')}\n`
 })
 
+/** Who has approved it, since when it waits, and who must vote again. */
+function votesText({ votes, since }: BatchProgress, style: Style, now: number): readonly string[] {
+  const { approved = [], lapsed = [] } = votes ?? {}
+  const waited = since ? `, for ${age(now - Date.parse(since))}` : ''
+  const again = lapsed.length > 0 ? [style.warning(`please vote again: ${lapsed.join(', ')}`)] : []
+  return [style.dim(`approved by ${approved.join(', ') || 'nobody'}${waited}`), ...again]
+}
+
 /** The result table: every step and how it stands. Always shown at the end of an apply, whatever came of it. */
 export const renderResult = view((progress: ApplyProgress, style: Style, now: number): string => {
+  return rowsOf(progress.batches, style, now) + totalsOf(progress)
+})
+
+/** What came of an apply that nobody follows further: the result table, with what waits last and once, by whom it needs. */
+export const renderRest = view((progress: ApplyProgress, plan: Plan, style: Style, now: number): string => {
+  if (progress.state !== 'waiting') return renderResult(progress, style, now)
+  const others = progress.batches.filter(({ state }) => state !== 'waiting')
+  return rowsOf(others, style, now) + totalsOf(progress) + renderWaiting(progress, plan, style, now)
+})
+
+function rowsOf(batches: readonly BatchProgress[], style: Style, now: number): string {
+  return batches.map((batch) => `  ${renderBatch(batch, style, now)}`).join('')
+}
+
+function totalsOf(progress: ApplyProgress): string {
   const count = (state: BatchProgress['state']) => progress.batches.filter((batch) => batch.state === state).length
   const totals = (Object.keys(states) as BatchProgress['state'][])
     .map((state) => [count(state), states[state].word] as const)
     .filter(([number]) => number > 0)
     .map(([number, word]) => `${number} ${word}`)
-  return `${progress.batches.map((batch) => `  ${renderBatch(batch, style, now)}`).join('')}${totals.join(', ') || nothing(progress)}\n`
-})
+  return `${totals.join(', ') || nothing(progress)}\n`
+}
 
 function nothing({ state, error }: ApplyProgress): string {
   if (state === 'done') return 'nothing to do'
@@ -108,15 +122,16 @@ export function createProgressView(
     const news = renderNews(progress, before, io.style, Date.now())
     patience?.look(() => openInWords(progress), news !== '')
     if (!io.live) return io.say(news)
-    const text = progress.batches.map((batch) => `  ${renderBatch(batch, io.style, Date.now())}`).join('')
-    io.say(overLines(drawn) + oneRowEach(text))
+    io.say(overLines(drawn) + oneRowEach(rowsOf(progress.batches, io.style, Date.now())))
     drawn = progress.batches.length
   }
 }
 
 /** Who may still vote: the smallest sets of users, of which any one suffices. */
 interface Needs {
-  readonly needed: readonly (readonly string[])[]
+  /** At most 20 sets; `any` says all of them where they are those of `count` people out of `of`. */
+  readonly needed: Waits['needed']
+  readonly any?: Waits['any']
 }
 
 /** The progress as data: each activity that waits with who may still vote, as the plan foresaw it; those who have are left out. */
@@ -128,13 +143,30 @@ export function withNeeds(progress: ApplyProgress, plan: Plan | undefined): obje
   return { ...progress, batches }
 }
 
-function needsOf(batch: BatchProgress, plan: Plan | undefined): Needs | undefined {
+type Waits = Extract<Forecast, { readonly outcome: 'waits' }>
+
+/** Whose approvals one that waits still needs, as the plan foresaw it, without those who have approved; undefined where it foresaw another outcome. */
+function waitsOf(batch: BatchProgress, plan: Plan | undefined): Waits | undefined {
   const forecast = plan?.batches[batch.index]?.forecast
   if (batch.state !== 'waiting' || forecast?.outcome !== 'waits') return undefined
   const approved = new Set(batch.votes?.approved)
-  const left = forecast.needed.map((set) => set.filter((name) => !approved.has(name)))
+  const others = (names: readonly string[]) => names.filter((name) => !approved.has(name))
+  const left = forecast.needed.map(others)
   const fewest = Math.min(...left.map(({ length }) => length))
-  return { needed: left.filter(({ length }) => length === fewest) }
+  // Those who were foreseen have approved, and it waits all the same: for whom, the plan does not say.
+  if (fewest === 0) return undefined
+  const { any } = forecast
+  const of = others(any?.of ?? [])
+  return {
+    ...forecast,
+    needed: left.filter(({ length }) => length === fewest),
+    ...(any ? { any: { count: any.count - (any.of.length - of.length), of } } : {}),
+  }
+}
+
+function needsOf(batch: BatchProgress, plan: Plan | undefined): Needs | undefined {
+  const waits = waitsOf(batch, plan)
+  return waits && { needed: waits.needed, ...(waits.any ? { any: waits.any } : {}) }
 }
 
 /** What to do about an apply, or a step of it, that ended otherwise than done; nothing while it is tried again. */
@@ -150,9 +182,9 @@ function nextText({ batches, error, state }: ApplyProgress): string {
 export const renderStanding = view(
   (progress: ApplyProgress, plan: Plan | undefined, style: Style, now: number): string => {
     const votes = progress.batches.flatMap((batch) => {
-      const { needed = [] } = needsOf(batch, plan) ?? {}
+      const waits = waitsOf(batch, plan)
       const code = shortCode(batch.fingerprint ?? '')
-      const who = needed.length === 0 ? '' : ` waits for ${renderApprovers({ outcome: 'waits', needed })}, who`
+      const who = waits ? ` waits for ${renderApprovers(waits)}, who` : ''
       const by = who === '' ? ' waits for an approver, who' : who
       if (batch.state !== 'waiting') return []
       if (progress.state === 'cancelled')
@@ -168,13 +200,15 @@ export const renderStanding = view(
 )
 
 /** The activities that wait, whose approvals they need, and how to vote. */
-export const renderWaiting = view((progress: ApplyProgress, plan: Plan, style: Style): string => {
+export const renderWaiting = view((progress: ApplyProgress, plan: Plan, style: Style, now: number): string => {
   const lines = progress.batches
     .filter(({ state }) => state === 'waiting')
-    .map(({ index, summary, activityId, fingerprint }) => {
-      const forecast = plan.batches[index]?.forecast
-      const who = forecast?.outcome === 'waits' ? renderApprovers(forecast) : 'an approver'
-      return `  ${style.strong(shortCode(fingerprint ?? ''))}  ${summary}, waits for ${who}\n            ${style.dim(`activity ${activityId}, fingerprint ${fingerprint}`)}\n`
+    .map((batch) => {
+      const { summary, activityId, fingerprint } = batch
+      const waits = waitsOf(batch, plan)
+      const who = waits ? renderApprovers(waits) : 'an approver'
+      const more = [...votesText(batch, style, now), style.dim(`activity ${activityId}, fingerprint ${fingerprint}`)]
+      return `  ${style.strong(shortCode(fingerprint ?? ''))}  ${summary}, waits for ${who}\n             ${more.join('; ')}\n`
     })
   return `Waiting for approval:\n${lines.join('')}Each of them votes with \`quorate approve CODE\`. The apply goes on by itself; so does the next \`quorate apply\`.\n`
 })
