@@ -156,6 +156,9 @@ describe('up', () => {
     const again = await quorate(['apply', defs, '--yes'], { env })
     expect(again.exit).toBe(3)
     expect(await waiting()).toMatchObject([{ id }])
+    // How long it waits is told by the service's clock, as `activities` tells it.
+    expect(again.stdout).toMatch(/approved by alice, for 1 day\b/)
+    expect((await quorate(['status'], { env })).stdout).toMatch(/approved by alice, for 1 day\b/)
     const bob = ['--key-file', join(folder, 'data/keys/bob.json')]
     expect((await quorate(['approve', id, '--yes', ...bob], { env })).exit).toBe(0)
     const end = await quorate(['status', '--follow'], { env })

@@ -1083,7 +1083,7 @@ describe('screen: what a proposer writes stays where it is put', () => {
         screen += toTerminal(text)
       },
     }
-    const draw = createProgressView(io as never)
+    const draw = createProgressView(io as never, { now: () => NOW })
     const wide = 'w'.repeat(3000)
     const now = (message: string) =>
       ({

@@ -60,7 +60,7 @@ interface Target {
 
 async function carry(input: CommandInput, { place, named, events }: Target): Promise<ExitCode> {
   const patience = createPatience(input, { what: 'the apply', next: FOLLOW })
-  const door = openDoor(input, { place, patience, tell: createShow(input, { events, patience }) })
+  const door = openDoor(input, { place, patience, tell: createShow(input, { events, patience, now: place.now }) })
   const requestFor = (folder: string) => planRequest(input, { folder, place })
   if (!isSaved(named)) return applyFolder(door, requestFor(named))
   if (input.options['target'] !== undefined) {
@@ -126,11 +126,15 @@ async function confirm({ io, options }: CommandInput, plan: Plan): Promise<void>
 /** Shows what an apply tells: as text, as one JSON object at the end, or as events. */
 function createShow(
   input: CommandInput,
-  { events, patience }: { readonly events: EventStream | undefined; readonly patience: Patience },
+  {
+    events,
+    patience,
+    now,
+  }: { readonly events: EventStream | undefined; readonly patience: Patience; readonly now: Place['now'] },
 ): ApplyDoor['tell'] {
   const { io, json } = input
   const talks = !json && !events
-  const progressView = createProgressView(io, patience)
+  const progressView = createProgressView(io, { now, patience })
   const showProgress: typeof progressView = (progress, before) => {
     // Off a terminal an apply that waits is followed no further: its result, which comes next, says all of it.
     if (talks && !io.terminal && progress.state === 'waiting') return
@@ -140,8 +144,8 @@ function createShow(
   }
   const showRested = (plan: Plan, progress: CarriedOut['progress'], name?: string) => {
     const heading = name === undefined ? '' : line`${io.style.strong(name)}\n`
-    if (talks) io.out(heading + renderRest(progress, plan, io.style, Date.now()))
-    else if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style, Date.now()))
+    if (talks) io.out(heading + renderRest(progress, plan, io.style, now()))
+    else if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style, now()))
     io.say(renderAdvice(progress))
   }
   const showInside = ({ plan, progress, isPending }: InsideOutcome) => {

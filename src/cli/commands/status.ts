@@ -38,7 +38,7 @@ import { namedTemporal, withApplies } from '../background/temporal.ts'
 import { cliCodes } from '../codes.ts'
 import type { CommandInput } from '../command.ts'
 import { parseDuration } from '../durations.ts'
-import { writeJson, writeJsonLine } from '../io.ts'
+import { type Style, writeJson, writeJsonLine } from '../io.ts'
 import { line } from '../screen.ts'
 import { createProgressView, renderResult, renderStanding, withNeeds } from '../views/progress.ts'
 import { exitOfRotation, renderRotation } from '../views/rotation.ts'
@@ -136,13 +136,14 @@ async function look(input: CommandInput): Promise<ExitCode> {
       const askNow = end || json || options['watch'] === true ? askProgress : askAnew
       const followAnew = async (one: ApplyHandle) => {
         if (options['cancel'] !== true) await nudgeApply(one)
-        return followApply(one, createProgressView(io, patience))
+        return followApply(one, createProgressView(io, { now: place.now, patience }))
       }
       const watch = follow ? followAnew : askNow
       const progress = handle ? await watch(handle) : undefined
       const followed: InsideOutcome[] = []
       if (follow && !options['cancel']) {
-        const ended = (one: InsideOutcome) => (json ? undefined : io.out(renderInside(one, io)))
+        const ended = (one: InsideOutcome) =>
+          json ? undefined : io.out(renderInside(one, { style: io.style, now: place.now() }))
         for (const one of beginning) followed.push(...(await followBegun(one, { applies, ended, look: () => {} })))
       }
       const names = new Set(followed.map(({ plan }) => plan.organization.name))
@@ -163,12 +164,11 @@ async function look(input: CommandInput): Promise<ExitCode> {
           ...service,
         })
       else {
-        if (progress) io.out(await renderStatus(progress, io, applies.dataDir))
+        const seen = { style: io.style, now: place.now(), dataDir: applies.dataDir }
+        if (progress) io.out(await renderStatus(progress, seen))
         if (end) io.out(renderEnd(end, options['cancel'] === true))
         for (const one of others)
-          io.out(
-            line`\n${io.style.strong(one.organization)}\n` + (await renderStatus(one.progress, io, applies.dataDir)),
-          )
+          io.out(line`\n${io.style.strong(one.organization)}\n` + (await renderStatus(one.progress, seen)))
         io.out(watchLines + renderService(service))
         if (pending.length > 0) io.out(line`\nNot begun yet inside: ${pending.join(', ')}\n`)
       }
@@ -270,9 +270,12 @@ function exitOfOpen(rotation: OpenRotation): ExitCode {
   return rotation.end === undefined ? exitOfRotation(rotation) : EXIT.error
 }
 
-function renderInside({ plan, progress }: InsideOutcome, { style }: CommandInput['io']): string {
+function renderInside(
+  { plan, progress }: InsideOutcome,
+  { style, now }: { readonly style: Style; readonly now: number },
+): string {
   const name = line`\n${style.strong(plan.organization.name)}\n`
-  return progress ? name + renderResult(progress, style, Date.now()) : `${name}not begun\n`
+  return progress ? name + renderResult(progress, style, now) : `${name}not begun\n`
 }
 
 function runOf({ plan: { organization }, progress }: InsideOutcome): readonly ShownInside[] {
@@ -290,7 +293,10 @@ function asData(inside: readonly ShownInside[]): object {
   return rows.length > 0 ? { subOrganizations: rows } : {}
 }
 
-async function renderStatus(progress: ApplyProgress, { style }: CommandInput['io'], dataDir: string): Promise<string> {
+async function renderStatus(
+  progress: ApplyProgress,
+  { style, now, dataDir }: { readonly style: Style; readonly now: number; readonly dataDir: string },
+): Promise<string> {
   const plan = await planOf(progress, dataDir)
-  return `${progress.state}, begun at ${progress.startedAt}\n${renderStanding(progress, plan, style, Date.now())}`
+  return `${progress.state}, begun at ${progress.startedAt}\n${renderStanding(progress, plan, style, now)}`
 }

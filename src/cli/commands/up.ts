@@ -115,9 +115,9 @@ async function applyFolder(
   assertAllowed(plan)
   if (!hasWork(plan)) return EXIT.done
   io.say('\nApplying it:\n')
-  const showProgress = createProgressView({ ...io, live: false })
+  const showProgress = createProgressView({ ...io, live: false }, place)
   const showResult = (progress: ApplyProgress, heading = '') =>
-    io.say(line`\n${heading}` + renderResult(progress, io.style, Date.now()))
+    io.say(line`\n${heading}` + renderResult(progress, io.style, place.now()))
   const tell = (event: CarryOutEvent) => {
     if (event.kind === 'progress') showProgress(event.progress, event.before)
     if (event.kind === 'rested') showResult(event.progress)

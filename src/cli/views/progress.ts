@@ -112,17 +112,18 @@ export function openInWords({ batches, error }: ApplyProgress): string {
 /**
  * Shows progress as it comes: redrawn in place on a terminal, otherwise one line for each thing that changed, and one every ten
  * seconds while nothing does. Throws `cli/still-runs` after `--wait`.
+ * @param now the time as the API has it, whose activities wait
  */
 export function createProgressView(
   io: Io,
-  patience?: Patience,
+  { now, patience }: { readonly now: () => number; readonly patience?: Patience },
 ): (progress: ApplyProgress, before: ApplyProgress | undefined) => void {
   let drawn = 0
   return (progress, before) => {
-    const news = renderNews(progress, before, io.style, Date.now())
+    const news = renderNews(progress, before, io.style, now())
     patience?.look(() => openInWords(progress), news !== '')
     if (!io.live) return io.say(news)
-    io.say(overLines(drawn) + oneRowEach(rowsOf(progress.batches, io.style, Date.now())))
+    io.say(overLines(drawn) + oneRowEach(rowsOf(progress.batches, io.style, now())))
     drawn = progress.batches.length
   }
 }
