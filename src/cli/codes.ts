@@ -205,7 +205,7 @@ export const cliCodes = {
   'cli/no-activity': {
     summary: 'no activity that waits or has ended lately has this id, fingerprint or code',
     solve:
-      'list what waits with `quorate activities --waiting`; check the organization and the base URL that the message names',
+      'list what waits with `quorate activities --waiting --all`; check the organization and the base URL that the message names',
   },
   'cli/unwritable': {
     summary: 'a file cannot be written',

@@ -100,7 +100,7 @@ async function byId(client: QueryClient, activityId: string): Promise<Wire.Activ
 function noActivity(client: QueryClient, named: string, cause?: unknown): QuorateError {
   return new QuorateError('cli/no-activity', `there is no activity ${named}`, {
     facts: placeOf(client),
-    next: 'list what waits with `quorate activities --waiting`; for another organization or service, set --organization-id or --base-url',
+    next: 'list what waits with `quorate activities --waiting --all`; for another organization or service, set --organization-id or --base-url',
     ...(cause === undefined ? {} : { cause }),
   })
 }

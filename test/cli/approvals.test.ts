@@ -83,11 +83,11 @@ describe('approvals', () => {
   })
 
   test('a list of what waits is oldest first, names what each would change, and says how many more wait', async () => {
-    const { stdout, exit } = await quorate(['activities', '--waiting'], { env })
+    const { stdout, exit } = await quorate(['activities', '--waiting', '--all'], { env })
     expect(exit).toBe(0)
     const lines = stdout.split('\n').filter((line) => / by .* ago /.test(line))
     expect(lines.map((line) => line.split(/ {2,}/)[2])).toEqual(['policy.payouts', 'policy.payouts', 'policy.backdoor'])
-    const oldest = await quorate(['activities', '--waiting', '--limit', '1'], { env })
+    const oldest = await quorate(['activities', '--waiting', '--all', '--limit', '1'], { env })
     expect(oldest.stdout).toContain(shortCode(planned!.fingerprint))
     expect(oldest.stdout.match(/ by .* ago /g)).toHaveLength(1)
     expect(oldest.stderr).toContain('2 more wait: --limit 3 shows them.')
@@ -101,10 +101,25 @@ describe('approvals', () => {
     expect(JSON.parse(all.stdout)).toMatchObject({ approvals: [{}, {}, {}], approvedByMe: 0, forOthers: 3 })
   })
 
-  test('what the reader has approved is left out', async () => {
-    const { stdout, stderr } = await quorate(['approvals'], { env })
-    expect(stdout).toBe('Nothing waits for your approval.\n')
-    expect(stderr).toContain('3 that you have approved')
+  test.each([[['approvals']], [['activities', '--waiting']]])(
+    '%s: what the reader has approved is left out',
+    async (command) => {
+      const { stdout, stderr } = await quorate(command, { env })
+      expect(stdout).toBe('Nothing waits for your approval.\n')
+      expect(stderr).toContain('3 that you have approved')
+    },
+  )
+
+  test('`activities --waiting` lists what waits for the vote of the key in use; --all alone is a mistake', async () => {
+    const waiting = async (...options: string[]) => quorate(['activities', '--waiting', '--json', ...options], { env })
+    const asBob = JSON.parse((await waiting(...as(bob, 'bob'))).stdout)
+    expect(asBob).toMatchObject({ activities: [{}, {}, {}], approvedByMe: 0, forOthers: 0 })
+    const asDana = JSON.parse((await waiting(...as(dana, 'dana'))).stdout)
+    expect(asDana).toMatchObject({ activities: [], approvedByMe: 0, forOthers: 3 })
+    expect(JSON.parse((await waiting()).stdout)).toMatchObject({ activities: [], approvedByMe: 3 })
+    expect(JSON.parse((await waiting('--all')).stdout).activities).toHaveLength(3)
+    const alone = await quorate(['activities', '--all'], { env })
+    expect([alone.exit, alone.stderr]).toEqual([1, expect.stringContaining('give --waiting too')])
   })
 })
 

@@ -224,7 +224,7 @@ describe('votes', () => {
     for (const named of ['ffff-ffff', `sha256:${'f'.repeat(64)}`, '00000000-0000-4000-8000-000000000000']) {
       const unknown = await quorate(['approve', named, '--yes', ...key], { env })
       expect(unknown.stderr).toContain('error cli/no-activity: there is no activity ')
-      for (const told of [named, service.organizationId, service.url, 'quorate activities --waiting', 'base-url'])
+      for (const told of [named, service.organizationId, service.url, 'quorate activities --waiting --all', 'base-url'])
         expect(unknown.stderr).toContain(told)
       expect(unknown.exit).toBe(1)
     }

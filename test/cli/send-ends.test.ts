@@ -205,7 +205,7 @@ test('send ends: one that an approver rejects is rejected, and pays nothing', as
   expect(waits.exit).toBe(3)
   const { progress } = JSON.parse(waits.stdout) as { readonly progress: { readonly activityId: string } }
   const key = keyFile(folder, 'carol', carol.client.privateKey)
-  const listed = await quorate(['activities', '--waiting'], { env, cwd: folder })
+  const listed = await quorate(['activities', '--waiting', '--key-file', key], { env, cwd: folder })
   expect(listed.stdout).toContain(
     `    reference rejected\n    calls transfer(to: ${PAYROLL}, value: 1000000) of ${TOKEN}\n`,
   )

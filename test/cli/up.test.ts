@@ -149,7 +149,7 @@ describe('up', () => {
     writeFileSync(policies, text.replace('eth.tx.value < 1000000000000000000', 'eth.tx.value < 5'))
     expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(3)
     const waiting = async () =>
-      JSON.parse((await quorate(['activities', '--waiting', '--json'], { env })).stdout).activities
+      JSON.parse((await quorate(['activities', '--waiting', '--all', '--json'], { env })).stdout).activities
     const [{ id }] = await waiting()
     expect((await quorate(['clock', '+25h'], { env })).exit).toBe(0)
     expect((await quorate(['up'], { env })).stderr).toContain("The service's time is 1d1h ahead")

@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { listActivities, listWaiting, reader } from '../../operations/index.ts'
+import { listActivities, reader } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
@@ -8,18 +8,23 @@ import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { type ActivityView, renderActivityLine, viewActivity } from '../views/activity.ts'
 import { mayPay } from '../views/asked-payments.ts'
+import { isMine, NOTHING_FOR_ME, notShown, notShownText, viewWaiting } from './approvals.ts'
 import { findKnown, viewForVoter } from './review.ts'
 import { withSendsKnown } from './sends-known.ts'
 
-/** Lists activities, newest first; what waits, oldest first. */
+/** Lists activities, newest first. */
 export async function activities(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
+  const limit = readLimit(options['limit'])
+  if (options['waiting'] === true) return waitingForMe(input, limit)
+  if (options['all'] === true)
+    throw new QuorateError('cli/usage', '--all says more of what waits', {
+      next: 'give --waiting too, or leave it out',
+    })
   const place = await findPlace(input)
   const client = reader(place)
   const known = await findKnown(input, place)
-  const limit = readLimit(options['limit'])
-  const all = await (options['waiting'] === true ? listWaiting(client) : listActivities(client, { limit }))
-  const found = all.slice(0, limit)
+  const found = await listActivities(client, { limit })
   // What waits is approved by what is read here: then names that look like others must be told from them.
   const waits = ({ status }: (typeof found)[number]) => isWaiting(status)
   const isTold = (one: (typeof found)[number]) => waits(one) || mayPay(one)
@@ -34,11 +39,27 @@ export async function activities(input: CommandInput): Promise<ExitCode> {
     }
   }
   if (json) writeJson(io, { activities: views })
-  else if (views.length === 0)
-    io.say(options['waiting'] ? 'Nothing waits for approval.\n' : 'There are no activities.\n')
+  else if (views.length === 0) io.say('There are no activities.\n')
   else for (const view of views) io.out(renderActivityLine(view, io.style, place.now()))
-  if (all.length > found.length)
-    io.say(line`${all.length - found.length} more wait: --limit ${all.length} shows them.\n`)
+  return EXIT.done
+}
+
+/** Lists what waits for the vote of the key in use, oldest first; with `--all` whatever waits. */
+async function waitingForMe(input: CommandInput, limit: number): Promise<ExitCode> {
+  const { io, json, options } = input
+  const place = await findPlace(input)
+  const views = await viewWaiting(input, place)
+  const mine = options['all'] === true ? views : views.filter(isMine)
+  const shown = mine.slice(0, limit)
+  const others = notShown(views)
+  if (json) writeJson(io, { activities: shown, ...others })
+  else {
+    for (const view of shown) io.out(renderActivityLine(view, io.style, place.now()))
+    if (shown.length === 0) io.out(options['all'] === true ? 'Nothing waits for approval.\n' : NOTHING_FOR_ME)
+    if (options['all'] !== true) io.say(notShownText(others))
+  }
+  if (mine.length > shown.length)
+    io.say(line`${mine.length - shown.length} more wait: --limit ${mine.length} shows them.\n`)
   return EXIT.done
 }
 

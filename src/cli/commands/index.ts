@@ -583,16 +583,20 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'activities',
-    summary: 'list activities, newest first; what waits, oldest first',
+    summary: 'list activities, newest first; what waits for you, oldest first',
     options: [
-      { flags: '--waiting', meaning: 'only those that wait for approval' },
+      { flags: '--waiting', meaning: 'only those that wait for your approval' },
+      { flags: '--all', meaning: 'with --waiting: also what you have approved, and what waits for others' },
       { flags: '--limit <count>', meaning: 'how many (default: 20)' },
       payeeNames,
     ],
     example: 'quorate activities --waiting',
     help: {
       description: 'Shows each activity with its short code, status, author and votes.',
-      examples: [['quorate activities --limit 100 --json', 'as data']],
+      examples: [
+        ['quorate activities --waiting --all', 'also what waits for others'],
+        ['quorate activities --limit 100 --json', 'as data'],
+      ],
       seeAlso: ['approvals', 'status'],
     },
     opening: (_, settings) => `Reading activities of ${apiName(settings)} …`,

@@ -199,7 +199,7 @@ What to try next:
     npx quorate plan ${folder}${where}
     npx quorate apply ${folder} --yes${where}
   see what waits, and approve it as somebody else
-    npx quorate activities --waiting${where}
+    npx quorate activities --waiting --all${where}
     npx quorate approve CODE${as}${where}
   stop everything; the state is kept
     npx quorate down${where}
