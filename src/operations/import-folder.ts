@@ -8,6 +8,7 @@ import { ensureFolder } from '../local/index.ts'
 import { reader } from './clients.ts'
 import { importInside, joinLocks } from './import-inside.ts'
 import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
+import { findLockPlace } from './lock-place.ts'
 import { signLock } from './lock-signature.ts'
 import type { Place } from './place.ts'
 import type { CheckText } from './plan-folder.ts'
@@ -47,8 +48,8 @@ export async function importFolder(request: ImportRequest): Promise<ImportResult
       next: 'name another folder, or correct the organization id in the settings',
     })
   }
-  const lockFolder = place.embedded ? dataDir : folder
-  const oldLock = await readLock(lockFolder)
+  const lockPlace = await findLockPlace(folder, { place, dataDir, isNew: !loaded })
+  const oldLock = await readLock(lockPlace.folder)
   if (hasErrors(oldLock.diagnostics)) return refused(oldLock.diagnostics)
   const client = reader(place)
   const mentioned = desired ? { mentioned: kindsMentioned(desired) } : {}
@@ -81,8 +82,8 @@ export async function importFolder(request: ImportRequest): Promise<ImportResult
   }
   const locks = inside.map(({ lock }) => lock)
   const lock = joinLocks(outer.lock, locks, place.organizationId)
-  const signature = place.embedded ? undefined : await signLock(lock, place)
-  await writeLock(lockFolder, lock, { check, signature })
+  const signature = lockPlace.isPrivate ? undefined : await signLock(lock, place)
+  await writeLock(lockPlace.folder, lock, { check, signature })
   return { kind: 'written', files: files.map(([path]) => path), leftOut: imports.flatMap((one) => one.leftOut) }
 }
 

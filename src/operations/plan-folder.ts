@@ -21,6 +21,7 @@ import { commitOf } from './commit-of.ts'
 import { compromisedIn } from './compromised-keys.ts'
 import { withAuthors } from './drift-authors.ts'
 import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
+import { findLockPlace, type LockPlace } from './lock-place.ts'
 import { isVouchedFor, signLock } from './lock-signature.ts'
 import type { Place } from './place.ts'
 import { planInside, wantedOf, withoutTombstones } from './plan-inside.ts'
@@ -75,8 +76,7 @@ export interface Planned {
   readonly vouched: Lock
   /** What the definitions say of how they are watched. */
   readonly watch?: WatchSettings
-  /** Where the lock stands: beside the definitions, or in the data folder for the embedded organization, which no other machine knows. */
-  readonly lockFolder: string
+  readonly lockPlace: LockPlace
   readonly made: MadeByRuns
   /** Of `vouched`; kept where the lock is the same still: signed anew, it would be another file each time. */
   readonly signature?: string
@@ -102,10 +102,10 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
     next: 'correct `id:` in the definitions, or the organization id in the settings',
   })
   if (!isSound(compromisedIn(desired, dataDir))) return undefined
-  const lockFolder = place.embedded ? dataDir : folder
+  const lockPlace = await findLockPlace(folder, { place, dataDir })
   const keptLock: ReadLock = { lock: kept?.lock ?? {}, places: {}, diagnostics: [] }
   const offered = kept?.lockText === undefined ? keptLock : parseLock(join(folder, LOCK_FILE), kept.lockText)
-  const found = kept ? offered : await readLock(lockFolder)
+  const found = kept ? offered : await readLock(lockPlace.folder)
   if (!isSound(found.diagnostics)) return undefined
   const subOrganizations = wantedOf(desired, found.lock)
   const read = await readActual(client, {
@@ -120,8 +120,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
     clientOf: (organizationId) => (organizationId === place.organizationId ? client : inside(client, organizationId)),
     baseUrl: place.baseUrl,
   })
-  // Nobody else writes into the data folder.
-  const isLockVouchedFor = kept !== undefined || place.embedded || isVouchedFor(oldLock, actual)
+  const isLockVouchedFor = kept !== undefined || lockPlace.isPrivate || isVouchedFor(oldLock, actual)
   const creators = await creatorsOf(client, actual, isLockVouchedFor ? oldLock.lock : {})
   const common = { baseUrl: place.baseUrl, allow: request.allow, now: new Date().toISOString() }
   const own = planWithForecast(
@@ -172,7 +171,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
     actual,
     lock: within.lock,
     vouched: isLockVouchedFor ? oldLock.lock : {},
-    lockFolder,
+    lockPlace,
     made,
     ...(loaded.watch ? { watch: loaded.watch } : {}),
     ...(signature === undefined ? {} : { signature }),
@@ -201,13 +200,13 @@ export type CheckText = (path: string, text: string) => void
 
 /** Writes which live thing each name means beside the definitions, signed, once nothing is left to do. */
 export async function saveLock(
-  { lockFolder, lock: nextLock, vouched, made, signature: known }: Planned,
+  { lockPlace, lock: nextLock, vouched, made, signature: known }: Planned,
   { place, check }: { readonly place: Place; readonly check: CheckText },
 ): Promise<void> {
   const lock = nextLock()
   const kept = isSame(lock, vouched) ? known : undefined
-  const signature = place.embedded ? undefined : (kept ?? (await signLock(lock, place)))
-  await writeLock(lockFolder, lock, { check, signature })
+  const signature = lockPlace.isPrivate ? undefined : (kept ?? (await signLock(lock, place)))
+  await writeLock(lockPlace.folder, lock, { check, signature })
   await made.settle(Object.keys(lock))
 }
 

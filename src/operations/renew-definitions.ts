@@ -6,6 +6,7 @@ import { hasErrors } from '../diagnostics/index.ts'
 import { renewPublicKey } from '../import/index.ts'
 import type { Lock } from '../plan/index.ts'
 import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
+import { findLockPlace } from './lock-place.ts'
 import { signLock } from './lock-signature.ts'
 import type { Place } from './place.ts'
 import type { CheckText } from './plan-folder.ts'
@@ -57,14 +58,16 @@ export async function renewDefinitions(request: RenewRequest): Promise<Renewed> 
   const files = sources
     .map(({ path, text }) => ({ path, before: text, after: rotated.reduce(withNewKey, text) }))
     .filter(({ before, after }) => before !== after)
-  const lockFolder = place.embedded ? dataDir : folder
-  const { lock, diagnostics } = await readLock(lockFolder)
+  const lockPlace = await findLockPlace(folder, { place, dataDir })
+  const { lock, diagnostics } = await readLock(lockPlace.folder)
   const next = hasErrors(diagnostics) ? undefined : withIds(lock, place.organizationId, rotated)
-  const renewed = { files, ...(next && !place.embedded ? { lock: join(lockFolder, LOCK_FILE) } : {}) }
+  const renewed = { files, ...(next && !lockPlace.isPrivate ? { lock: join(lockPlace.folder, LOCK_FILE) } : {}) }
   if (!write) return renewed
   for (const { path, after } of files) write(path, after)
-  if (next)
-    await writeLock(lockFolder, next, { check, signature: place.embedded ? undefined : await signLock(next, place) })
+  if (next) {
+    const signature = lockPlace.isPrivate ? undefined : await signLock(next, place)
+    await writeLock(lockPlace.folder, next, { check, signature })
+  }
   return renewed
 }
 

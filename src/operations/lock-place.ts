@@ -1,0 +1,27 @@
+import { readLock } from '../definitions/index.ts'
+import type { Place } from './place.ts'
+
+/** Where the lock of some definitions stands. */
+export interface LockPlace {
+  readonly folder: string
+  /** In the data folder, where nobody else writes: it needs no signature. */
+  readonly isPrivate: boolean
+}
+
+/**
+ * Finds the lock of some definitions: beside them, or in the data folder where the service is the embedded one, whose
+ * organizations come and go. What the data folder's lock knows is managed by the definitions that were there first: those that
+ * are made later (`isNew`) keep theirs beside them.
+ */
+export async function findLockPlace(
+  folder: string,
+  {
+    place: { embedded, organizationId },
+    dataDir,
+    isNew = false,
+  }: { readonly place: Pick<Place, 'embedded' | 'organizationId'>; readonly dataDir: string; readonly isNew?: boolean },
+): Promise<LockPlace> {
+  const knows = async (where: string) => Object.keys((await readLock(where)).lock[organizationId] ?? {}).length > 0
+  const isBeside = !embedded || (await knows(folder)) || (isNew && (await knows(dataDir)))
+  return isBeside ? { folder, isPrivate: false } : { folder: dataDir, isPrivate: true }
+}
