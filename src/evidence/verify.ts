@@ -36,7 +36,7 @@ export function verifyEvidence(
   const signer = stamp?.publicKey
   const isExpected = collector === undefined || collector.toLowerCase() === signer
   const bundle = check('bundle', isSigned && isExpected, {
-    holds: `signed as it stands with the key ${signer} of ${evidence.collectedBy?.userName}`,
+    holds: `signed as it stands with the key ${shown(signer ?? '')} of ${evidence.collectedBy?.userName}`,
     broken: isSigned ? `signed with the key ${signer}, not ${collector}` : 'it is not what its collector signed',
   })
   return { ...(signer === undefined ? {} : { collector: signer }), checks: [bundle, ...partChecks(evidence)] }
@@ -85,7 +85,7 @@ function requestCheck(
     activity.organizationId === organization.id &&
     isSame(body['parameters'], intent)
   return check(what, isIt, {
-    holds: `the bytes that ${submitted.user.userName} submitted are ${activity.type} as it is recorded, fingerprint ${activity.fingerprint}`,
+    holds: `the bytes that ${submitted.user.userName} submitted are ${activity.type} as it is recorded, fingerprint ${shown(activity.fingerprint, 'sha256:'.length)}`,
     broken: 'the bytes that were submitted are not the activity that is recorded',
   })
 }
@@ -248,6 +248,8 @@ function isSame(one: unknown, other: unknown): boolean {
   return canonicalJson(one ?? null) === canonicalJson(other ?? null)
 }
 
-function shown(publicKey: string): string {
-  return publicKey.length <= 12 ? publicKey : `${publicKey.slice(0, 12)}…`
+/** The first 12 digits, after so many characters that all have. */
+function shown(text: string, head = 0): string {
+  const end = head + 12
+  return text.length <= end ? text : `${text.slice(0, end)}…`
 }

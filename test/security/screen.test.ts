@@ -727,7 +727,7 @@ const VIEWS: readonly View[] = [
         { what: 'decision', verdict: 'unknown', said: 'why' },
       ],
     } as const,
-    render: (one) => renderVerified(one, style),
+    render: (one) => renderVerified(one, style, false),
     not: ['verdict'],
   },
   {

@@ -61,7 +61,7 @@ export async function verify(input: CommandInput): Promise<ExitCode> {
   const { collector } = options
   const verified = verifyEvidence(readEvidence(args[0]!), typeof collector === 'string' ? { collector } : {})
   if (json) writeJson(io, verified)
-  else io.out(renderVerified(verified, io.style))
+  else io.out(renderVerified(verified, io.style, typeof collector === 'string'))
   const has = (verdict: string) => verified.checks.some((one) => one.verdict === verdict)
   return has('broken') ? EXIT.error : has('unknown') ? EXIT.partial : EXIT.done
 }
