@@ -25,6 +25,55 @@ const changed = planText({
   allow: ['adoption', 'delete'],
 })
 
+type Schema = Readonly<Record<string, unknown>>
+
+/** What a member, or each element where it is `[]`, may be, through references and alternatives. */
+function step(of: readonly Schema[], member: string): readonly Schema[] {
+  return of.flatMap((one): readonly Schema[] => {
+    const { $ref, properties, items, anyOf = [], oneOf = [], allOf = [] } = one
+    const parts = [anyOf, oneOf, allOf].flat() as Schema[]
+    const within =
+      typeof $ref === 'string'
+        ? [
+            $ref
+              .split('/')
+              .slice(1)
+              .reduce((at, key) => at[key] as Schema, schema as Schema),
+          ]
+        : parts
+    const own = member === '[]' ? items : (properties as Schema | undefined)?.[member]
+    return [...(own ? [own as Schema] : []), ...(within.length > 0 ? step(within, member) : [])]
+  })
+}
+
+/** The paths that a text in Rego reads of `input`, such as `changes`, `[]`, `address`. */
+function pathsOf(rego: string): readonly (readonly string[])[] {
+  const paths: string[][] = []
+  for (const rule of rego.split(/\n(?=\S.* if \{\n)/)) {
+    const bound = new Map<string, readonly string[]>([['input', []]])
+    for (const [, name, from] of rule.matchAll(/some (\w+) in ([\w.]+)/g)) {
+      const [root, ...members] = from!.split('.')
+      bound.set(name!, [...bound.get(root!)!, ...members, '[]'])
+    }
+    const reads = [
+      ...[...rule.matchAll(/\b(\w+)((?:\.\w+)+)/g)].map(([, root, rest]) => [root!, ...rest!.split('.').slice(1)]),
+      ...[...rule.matchAll(/object\.get\((\w+), "(\w+)"/g)].map(([, root, member]) => [root!, member!]),
+    ]
+    paths.push(...reads.flatMap(([root, ...members]) => (bound.has(root!) ? [[...bound.get(root!)!, ...members]] : [])))
+  }
+  return paths
+}
+
+/** What stands at a path of a document. */
+function valuesAt(of: readonly unknown[], [member, ...rest]: readonly string[]): readonly unknown[] {
+  if (member === undefined) return of
+  const next = of.flatMap((one) => (member === '[]' ? (one as unknown[]) : [(one as Schema)[member]]))
+  return valuesAt(
+    next.filter((one) => one !== undefined),
+    rest,
+  )
+}
+
 describe('plan as data', () => {
   test('the published schema is one, and holds for plans', () => {
     const validate = new Ajv2020({ allowUnionTypes: true }).compile(schema)
@@ -53,5 +102,20 @@ describe('plan as data', () => {
     expect(quorum).toBe(false)
     expect(gained).toContainEqual({ power: 'export', wallet: 'wallet.new' })
     expect(texts).toContainEqual({ policy: 'policy.ops', field: 'consensus', before: 'false', after: 'true' })
+  })
+
+  test('what the recipe for OPA and conftest reads is in the schema and in a plan', () => {
+    const [, rego] = /^```rego\n(.*?)^```$/ms.exec(page)!
+    const paths = pathsOf(rego!)
+    expect(new Set(paths.map((path) => path.join('.'))).size).toBeGreaterThan(8)
+    expect(paths.filter((path) => path.reduce(step, [schema as Schema]).length === 0)).toEqual([])
+    const plan = JSON.parse(changed)
+    expect(paths.filter((path) => valuesAt([plan], path).length === 0)).toEqual([])
+  })
+
+  test('a field that a new policy does not have is not named, as the recipe has it', () => {
+    const bare = JSON.parse(planText({ desired: [declare('policy.ops', { effect: 'allow', condition: 'true' })] }))
+    expect(bare.changes).toMatchObject([{ action: 'create', kind: 'policy' }])
+    expect(bare.changes[0].fields.map(({ field }: { field: string }) => field)).toEqual(['condition', 'effect', 'name'])
   })
 })
