@@ -308,16 +308,19 @@ function renderGuard({ message, bypass, allowed, addresses }: Guard, paint: Pain
 
 /** The lines about resources that the plan does not manage, and about the number of requests. */
 function asides(plan: Plan): readonly string[] {
-  const { requests, gone = [], batches, waiting = [] } = plan
+  const { requests, gone = [], batches, waiting = [], folder = '.' } = plan
   const lines: string[] = []
   if (gone.length > 0) {
     const names = gone.slice(0, 5).map((one) => printable(one))
     const more = gone.length > 5 ? ` and ${gone.length - 5} more` : ''
     const rows = count(gone.length, 'row of the lock names', 'rows of the lock name')
-    lines.push(`${rows} what is neither defined nor live any more: ${names.join(', ')}${more}`)
+    lines.push(
+      `${rows} what is neither defined nor live any more: ${names.join(', ')}${more}; the next apply takes ${gone.length === 1 ? 'it' : 'them'} out`,
+    )
   }
   const left = unmanagedText(plan)
-  if (left !== undefined) lines.push(...wrapText(`${left} (\`quorate unmanaged\` lists them)`, WIDTH))
+  const listed = `quorate unmanaged${folder === '.' ? '' : ` ${printable(folder)}`}`
+  if (left !== undefined) lines.push(...wrapText(`${left} (\`${listed}\` lists them)`, WIDTH))
   if (requests) {
     const { reads, perSecond } = requests
     // What waits is taken up again, and what was rejected is not asked again.

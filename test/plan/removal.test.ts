@@ -142,7 +142,7 @@ describe('removal', () => {
     expect(rows(after.plan)).toEqual([])
     expect(after.plan.gone).toEqual([LOOSE])
     expect(renderPlanText(after.plan)).toContain(
-      '1 row of the lock names what is neither defined nor live any more: policy.loose',
+      '1 row of the lock names what is neither defined nor live any more: policy.loose; the next apply takes it out',
     )
     expect(after.lock()[ORGANIZATION]).not.toHaveProperty([LOOSE])
     expect(planOf({ actual, lock: after.lock(), desired: but(LOOSE) }).gone).toBeUndefined()

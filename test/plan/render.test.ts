@@ -229,6 +229,9 @@ describe('render', () => {
     const names = 'policy.backdoor, user.alice, user.mallory, apiKey.alice.laptop'
     const line = `5 live things are not in the definitions and left alone, among them ${names}`
     expect(renderPlanText(planOf(given)).replaceAll('\n', ' ')).toContain(`${line} (\`quorate unmanaged\` lists them)`)
+    // What it says to type finds the definitions.
+    const elsewhere = renderPlanText({ ...planOf(given), folder: 'definitions/acme' }).replaceAll('\n', ' ')
+    expect(elsewhere).toContain(`${line} (\`quorate unmanaged definitions/acme\` lists them)`)
     expect(renderPlanMarkdown(planOf(given))).toContain(`${line} ·`)
 
     const many = Array.from({ length: 8 }, (_, n) => live(`policy.p${n}`, policy(null, 'true')))
