@@ -61,6 +61,36 @@ describe('rates of requests', () => {
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
   })
 
+  const statusesFrom = (headersOf: (index: number) => Readonly<Record<string, string>>) => {
+    const body = JSON.stringify({ organizationId: service.organizationId })
+    const ask = async (index: number) =>
+      (await service.root.raw('/public/v1/query/whoami', body, headersOf(index))).status
+    return Promise.all(BURST.map(ask))
+  }
+
+  test.each<[string, (index: number) => Readonly<Record<string, string>>]>([
+    ['X-Forwarded-For', (index) => ({ 'x-forwarded-for': `192.0.2.${index}` })],
+    ['Forwarded', (index) => ({ forwarded: `for=192.0.2.${index}` })],
+    ['X-Real-IP', (index) => ({ 'x-real-ip': `192.0.2.${index}` })],
+  ])('from one address are not many by what it writes into %s', async (_, forged) => {
+    service = await startTestService({ rates: { source: 1 } })
+    expect(await statusesFrom(forged)).toContain(429)
+  })
+
+  test.each<[string, (index: number) => string]>([
+    ['other addresses before its own', (index) => `192.0.2.${index}, 198.51.100.9`],
+    ['the proxy before its own', (index) => `192.0.2.${index}, 127.0.0.1, 198.51.100.9`],
+    ['its own in IPv6', (index) => (index % 2 ? '198.51.100.9' : '::ffff:198.51.100.9')],
+    ['any of its 2^64', (index) => `2001:db8:0:1::${index}`],
+    ['what is no address', (index) => `nobody-${index}`],
+    ['nothing', () => ''],
+  ])('from behind a proxy that is trusted are not many by %s', async (_, forwarded) => {
+    service = await startTestService({ rates: { source: 1 }, trustedProxies: ['127.0.0.1'] })
+    expect(await statusesFrom((index) => ({ 'x-forwarded-for': forwarded(index) }))).toContain(429)
+    const others = await statusesFrom((index) => ({ 'x-forwarded-for': `203.0.113.${index}` }))
+    expect(others).toEqual(BURST.map(() => 200))
+  })
+
   test('in a sub-organization are its own for every user, and the parent has none', async () => {
     service = await startTestService({ rates: { subOrganization: 1 } })
     const { organizationId, client } = await addTenant(service, { parentId: service.organizationId })
