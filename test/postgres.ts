@@ -89,8 +89,8 @@ export interface TestPostgres {
   /** Makes an empty database, and says where it is. */
   create(): Promise<Secret>
   url(name: string): Secret
-  /** Stops it at once, as a machine that fails does, and starts it again after a while. */
-  crash(pauseMs?: number): Promise<void>
+  /** Stops it at once, as a machine that fails does, and starts it again after a while, or when something has come. */
+  crash(until?: number | Promise<unknown>): Promise<void>
   close(): Promise<void>
 }
 
@@ -160,10 +160,10 @@ export async function startPostgres({
     folder,
     url,
     create: () => createDatabase(folder),
-    async crash(pauseMs = 0) {
+    async crash(until = 0) {
       // SIGQUIT is an immediate shutdown: nothing is written down any more (postgresql.org/docs/15/server-shutdown.html).
       await stop(child, 'SIGQUIT')
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      await (typeof until === 'number' ? new Promise((resolve) => setTimeout(resolve, until)) : until)
       child = await start()
     },
     async close() {

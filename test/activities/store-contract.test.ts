@@ -58,7 +58,7 @@ describe.each(PLACES.filter(isThere))('a plan store in %s', (place) => {
       // Where machines share it, each replaced just what it had read: eight writes are eight versions.
       if (store.url !== undefined) expect(written).toMatch(/\nquorate-mac\/2 8 /)
     }
-  }, 60_000)
+  })
 
   test('a shelf is listed whole, over its pages, and what was taken away by its machine is not on it', async () => {
     const store = await places.begin(place)
@@ -122,7 +122,8 @@ describe.runIf(isThere('PostgreSQL'))('a plan store in PostgreSQL', () => {
     const path = join(folder, 'spent', id(1))
     await records.claim(path, 'run-1')
     const server = await places.postgres()
-    const back = server.crash(1_500)
+    const seen = Promise.withResolvers<void>()
+    const back = server.crash(seen.promise)
     await expect
       .poll(
         () =>
@@ -133,9 +134,10 @@ describe.runIf(isThere('PostgreSQL'))('a plan store in PostgreSQL', () => {
         { interval: 20 },
       )
       .toBe('apply/store-failed')
+    seen.resolve()
     await back
     expect(await records.read(path)).toBe('run-1')
-  }, 30_000)
+  })
 })
 
 // By hand another server may stand in the bucket's place, and its faults cannot be made.
@@ -198,7 +200,7 @@ describe.skipIf(process.env['QUORATE_TEST_S3'])('a plan store in S3', () => {
     } finally {
       server.hangs = false
     }
-  }, 30_000)
+  })
 
   test('a server that ignores the conditions of writes is refused before a record is written', async () => {
     const store = await places.begin('S3')

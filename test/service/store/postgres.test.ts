@@ -129,11 +129,16 @@ describe.skipIf(findPostgres() === undefined)('PostgreSQL', () => {
   test('processes: work that meets another’s is done again, and the others of its round with it', () =>
     withTwo(async (one, two) => {
       let tries = 0
+      // Each has its first lock before one asks for the other's.
+      const crossed = Promise.withResolvers<void>()
+      let held = 0
       const cross = (database: Database, first: string, second: string) =>
         database.write(async (tx) => {
           tries += 1
           await lockOrganization(tx, first)
-          await delay(50)
+          held += 1
+          if (held === 2) crossed.resolve()
+          await crossed.promise
           await lockOrganization(tx, second)
           await count(tx, 'crossings')
         }, first)

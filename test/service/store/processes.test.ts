@@ -206,8 +206,10 @@ describe.skipIf(findPostgres() === undefined)('services on one PostgreSQL', () =
 
   test('a database server that is gone is answered with 503, and requests are taken once it is back', async () => {
     const body = two.body('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'through', userIds: [] })
-    const crashed = server.crash(500)
+    const seen = Promise.withResolvers<void>()
+    const crashed = server.crash(seen.promise)
     await expect.poll(async () => (await two.root.raw(body.path, body.text)).status).toBe(503)
+    seen.resolve()
     await crashed
     await expect.poll(async () => (await two.root.raw(body.path, body.text)).status).toBe(200)
     const { userTags } = await one.root.query('list_user_tags')
