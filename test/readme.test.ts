@@ -6,13 +6,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createStyle } from '../src/cli/io.ts'
 import { readCommandLine } from '../src/cli/program.ts'
+import { choosePorts } from '../src/loopback/index.ts'
 import { builtMain } from './built.ts'
 import { quorate, testFolder } from './cli/harness.ts'
 import { anvilBinary } from './service/sends/anvil.ts'
@@ -45,7 +44,8 @@ describe('readme', () => {
       await quorate(['down'], { cwd: folder })
       shell.end()
     })
-    const names = new Names({ '/home/you/quorate': folder, '8545': String(await freePort()) })
+    // What the README has may be taken here.
+    const names = new Names({ '/home/you/quorate': folder, '8545': String((await choosePorts(1))[0]) })
     let typed = 0
     for (const { language, text } of blocksOf(page)) {
       if (language === 'diff') applyDiff(folder, text)
@@ -188,16 +188,6 @@ class Names {
 
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-}
-
-/** A port that nobody listens to: what the README has may be taken here. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** A second terminal, in which one command stays. */

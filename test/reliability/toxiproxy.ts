@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { choosePorts } from '../../src/loopback/index.ts'
 
 const binary = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'quorate/toxiproxy-2.5.0/server')
 
@@ -45,7 +45,7 @@ export interface Toxiproxy {
 }
 
 export async function startToxiproxy(): Promise<Toxiproxy> {
-  const port = await freePort()
+  const [port] = await choosePorts(1)
   const child = spawn(binary, ['-host', '127.0.0.1', '-port', String(port)], { stdio: 'ignore' })
   const ask = async (method: string, path: string, body?: object) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -58,7 +58,7 @@ export async function startToxiproxy(): Promise<Toxiproxy> {
   while (!(await ask('GET', '/version').catch(() => undefined))) await delay(20)
   return {
     async link(name, upstream) {
-      const listen = `127.0.0.1:${await freePort()}`
+      const listen = `127.0.0.1:${(await choosePorts(1))[0]}`
       await ask('POST', '/proxies', { name, listen, upstream, enabled: true })
       let toxics = 0
       return {
@@ -73,14 +73,6 @@ export async function startToxiproxy(): Promise<Toxiproxy> {
     },
     close: () => end(child),
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function end(child: ChildProcess): Promise<void> {
