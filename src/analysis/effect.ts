@@ -13,6 +13,7 @@ import {
   listOf,
   normalExpression,
   type Resource,
+  shortFeatureName,
   type Value,
 } from '../resources/index.ts'
 
@@ -32,6 +33,8 @@ export interface Effect {
 interface World {
   /** A thing of a kind; one that is not there is noted as missing. */
   readonly find: (kind: KindName, id: unknown) => Resource | undefined
+  /** The same, of what may as well not be there. */
+  readonly seek: (kind: KindName, id: unknown) => Resource | undefined
 }
 
 /** Undefined where the intent cannot be read as one of this family, such as policies of selectors. */
@@ -59,6 +62,8 @@ const FAMILIES: readonly (readonly [family: RegExp, read: Read])[] = [
   [/^DELETE_WALLETS$/, ({ walletIds }, world) => gone('wallet', listOf(walletIds), world)],
   [/^DELETE_WALLET_ACCOUNTS$/, ({ walletAccountIds }, world) => gone('walletAccount', listOf(walletAccountIds), world)],
   [/^UPDATE_WALLET$/, updatedWallet],
+  [/^SET_ORGANIZATION_FEATURE$/, setFeature],
+  [/^REMOVE_ORGANIZATION_FEATURE$/, ({ name }, world) => gone('feature', [shortFeatureName(String(name))], world)],
   [/^CREATE_WALLET$/, ({ walletName }) => [created('wallet', String(walletName), { name: walletName! })]],
 ]
 
@@ -67,7 +72,7 @@ const READ = new Set(
   `policies policyId policyIds policyName policyEffect policyCondition policyConsensus policyNotes effect condition consensus time notes
   threshold userIds users apiOnlyUsers userId userName userEmail userPhoneNumber userTags userTagIds apiKeys apiKeyName publicKey
   curveType expirationSeconds apiKeyIds userTagName userTagId newUserTagName addUserIds removeUserIds authenticatorIds providerIds
-  mfaPolicyId walletId walletIds walletName walletAccountIds`.split(/\s+/),
+  mfaPolicyId walletId walletIds walletName walletAccountIds name value`.split(/\s+/),
 )
 
 /** Whether all that an intent says is read; what is empty says nothing. */
@@ -91,13 +96,13 @@ export function effectOf(
   const parameters = row && (intent as Readonly<Record<string, Value>>)[row.intentKey]
   if (!family || !isRecord(parameters)) return undefined
   const missing = new Set<string>()
-  const pairs = family[1](parameters, {
-    find: (kind, id) => {
-      const found = resources.find((one) => one.kind === kind && one.id === id)
-      if (!found) missing.add(String(id))
-      return found
-    },
-  })
+  const seek: World['seek'] = (kind, id) => resources.find((one) => one.kind === kind && one.id === id)
+  const find: World['find'] = (kind, id) => {
+    const found = seek(kind, id)
+    if (!found) missing.add(String(id))
+    return found
+  }
+  const pairs = family[1](parameters, { find, seek })
   return pairs && { pairs, missing: [...missing], isWhole: missing.size === 0 && isRead(parameters) }
 }
 
@@ -180,6 +185,14 @@ function updatedUser({ userId, userName, userEmail, userPhoneNumber, userTagIds 
 function updatedWallet({ walletId, walletName }: Intent, { find }: World): readonly Pair[] {
   const actual = find('wallet', walletId)
   return actual ? [changed(actual, walletName ? { name: walletName } : {})] : []
+}
+
+/** Setting one that is set gives it another value. */
+function setFeature({ name, value }: Intent, { seek }: World): readonly Pair[] {
+  const short = shortFeatureName(String(name))
+  const actual = seek('feature', short)
+  const fields = { value: value ?? '' }
+  return [actual ? changed(actual, fields) : created('feature', short, fields)]
 }
 
 function createdTag({ userTagName, userIds }: Intent, { find }: World): readonly Pair[] {

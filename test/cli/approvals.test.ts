@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { readPlan, shortCode } from '../../src/plan/index.ts'
 import type { ActivityType, Wire } from '../../src/protocol/index.ts'
 import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
@@ -32,6 +33,10 @@ beforeAll(async () => {
   folder = testFolder((work) => cleanups.push(async () => work()))
   env = environmentOf(service, folder, service.root.privateKey)
   ;[bob, dana] = [await createTestUser(service, 'bob'), await createTestUser(service, 'dana')]
+  const erin = { userName: 'erin', userEmail: 'erin@acme.test', userTags: [], authenticators: [], oauthProviders: [] }
+  const { publicKey } = generateP256KeyPair()
+  const key = { apiKeyName: 'over at once', publicKey, curveType: 'API_KEY_CURVE_P256', expirationSeconds: '1' }
+  await service.root.submit('ACTIVITY_TYPE_CREATE_USERS_V3', { users: [{ ...erin, apiKeys: [key] }] })
   await service.root.submit('ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'hot', accounts: [] })
   await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'treasury', userIds: [] })
   await service.root.submit('ACTIVITY_TYPE_CREATE_POLICIES', {
@@ -136,13 +141,30 @@ describe('review', () => {
   })
 
   test('an intent that no row rebuilds whole is shown itself', async () => {
-    const feature = { name: 'FEATURE_NAME_EMAIL_AUTH', value: '' }
-    const { id } = await service.root.submit('ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', feature)
+    const name = { organizationName: 'acme incorporated' }
+    const { id } = await service.root.submit('ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME', name)
     const { stdout } = await quorate(['review', id, ...as(bob, 'bob')], { env })
     expect(stdout).toContain('it asks to')
     expect(stdout).toMatch(/needs +bob; your approval counts/)
     expect(stdout).toContain('no plan is known here')
     await quorate(['reject', id, '--yes', ...as(bob, 'bob')], { env })
+  })
+
+  test('a feature by which somebody logs in gives them power, and takes it when it is removed', async () => {
+    const feature = { name: 'FEATURE_NAME_EMAIL_AUTH', value: '' }
+    const { id } = await service.root.submit('ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', feature)
+    const set = await quorate(['review', id, ...as(bob, 'bob')], { env })
+    expect(set.stdout).toContain('+ feature.EMAIL_AUTH')
+    expect(set.stdout).toMatch(/Power\n +~ sign transaction.* of wallet\.hot\n/)
+    expect(set.stdout).toContain('dana and erin gain: with others')
+    expect(set.stdout).not.toContain('it asks to')
+    await quorate(['approve', id, '--yes', ...as(bob, 'bob')], { env })
+    const { name } = feature
+    const removing = await service.root.submit('ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE', { name })
+    const removed = await quorate(['review', removing.id, ...as(bob, 'bob')], { env })
+    expect(removed.stdout).toContain('- feature.EMAIL_AUTH')
+    expect(removed.stdout).toContain('dana and erin lose: with others')
+    await quorate(['approve', removing.id, '--yes', ...as(bob, 'bob')], { env })
   })
 })
 
