@@ -3,9 +3,7 @@ import { printable } from '../diagnostics/index.ts'
 import { etherText } from './amounts.ts'
 import { circumstanceText } from './circumstance.ts'
 import type { Access, Ways } from './document.ts'
-
-/** Most people that a line names. */
-const MOST_NAMED = 5
+import { listed } from './listed.ts'
 
 /**
  * `tara gains: alone up to 5 ETH` · `bob and carol: alone below 1 ETH → alone below 0.5 ETH` · `dave loses: with others`. Nothing
@@ -25,7 +23,7 @@ export function peopleTexts(before: Access, after: Access): readonly string[] {
     const change = some[0]!.change
     if (change === undefined) return []
     const verb = change.verb === undefined ? '' : ` ${some.length === 1 ? `${change.verb}s` : change.verb}`
-    return [`${namesText(some.map(({ name }) => printable(name)))}${verb}: ${change.what}`]
+    return [`${listed(some.map(({ name }) => printable(name)))}${verb}: ${change.what}`]
   })
 }
 
@@ -76,11 +74,4 @@ const everybody = ({ sets, any }: Ways): readonly string[] => any?.of ?? sets.fl
 function soleHolders({ sets, any }: Ways): readonly string[] {
   if (any) return any.count === 1 ? any.of : []
   return sets.flatMap((set) => (set.length === 1 ? set : []))
-}
-
-function namesText(names: readonly string[]): string {
-  const shown = names.slice(0, MOST_NAMED)
-  const more = names.length - shown.length
-  const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop() : undefined
-  return last === undefined ? shown.join(', ') : `${shown.join(', ')} and ${last}`
 }

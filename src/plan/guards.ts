@@ -24,6 +24,7 @@ import { changedFields, type Difference } from './diff.ts'
 import { GUARDS, type Guard, type GuardName } from './document.ts'
 import type { Identified } from './identify.ts'
 import type { LeftFields } from './left-out.ts'
+import { listed } from './listed.ts'
 import { compareText } from './lock.ts'
 import type { Removed } from './removal.ts'
 
@@ -280,8 +281,5 @@ function quote(text: string): string {
 
 /** The first five, and how many more. */
 function list(texts: readonly string[], format: (text: string) => string = quote): string {
-  const shown = [...texts].sort(compareText).slice(0, 5).map(format)
-  const more = texts.length - shown.length
-  const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop()! : undefined
-  return last === undefined ? shown.join(', ') : `${shown.join(', ')} and ${last}`
+  return listed([...texts].sort(compareText).map(format))
 }

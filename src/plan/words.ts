@@ -4,6 +4,7 @@ import type { KindName } from '../resources/index.ts'
 import { circumstanceText } from './circumstance.ts'
 import type { Access, AccessLimit, Change, FieldCause, Forecast, Plan, Ways } from './document.ts'
 import { peopleTexts } from './gains.ts'
+import { listed } from './listed.ts'
 
 /** One line about a plan: `9 changes in 4 activities, 2 need another approver`; and about what is inside. */
 export function summarize(plan: Plan): string {
@@ -25,7 +26,7 @@ function summarizeOwn(plan: Plan): string {
   const { changes, batches, comparedOnly } = plan
   if (comparedOnly) {
     const { couldApply } = comparedOnly
-    const who = couldApply.length === 0 ? 'a root user of it' : orText(couldApply.map(printable))
+    const who = couldApply.length === 0 ? 'a root user of it' : listed(couldApply.map(printable), { word: 'or' })
     return `${count(changes.length, 'change', 'changes')}, compared only: to apply ${changes.length === 1 ? 'it' : 'them'} takes a key of ${who}`
   }
   const outcomes = (outcome: Forecast['outcome']) =>
@@ -43,14 +44,6 @@ function summarizeOwn(plan: Plan): string {
   const refused = plan.guards.filter(({ allowed }) => !allowed).length
   if (refused > 0) parts.push(`refused by ${count(refused, 'guard', 'guards')}`)
   return parts.join(', ')
-}
-
-/** `ann, bob or carol`; of a long list the first five and how many more. */
-function orText(texts: readonly string[]): string {
-  const shown = texts.slice(0, 5)
-  const more = texts.length - shown.length
-  const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop() : undefined
-  return last === undefined ? shown.join(', ') : `${shown.join(', ')} or ${last}`
 }
 
 /** How many activities wait for people one after another, at the longest. */
@@ -185,8 +178,10 @@ export function accessLines({
     const { sign, said, had, then, people, wallet } = groups[0]![0]!
     // A whole power is never among those that are only counted.
     const whole = groups[0]!.flatMap(({ power, requests }) => (requests === undefined ? [power] : []))
-    const powers = listText([...whole, ...groups[0]!.flatMap(({ requests = [] }) => requests)], whole.length)
-    const of = wallet === undefined ? '' : ` of ${listText(groups.map(([first]) => printable(first!.wallet!)))}`
+    const powers = listed([...whole, ...groups[0]!.flatMap(({ requests = [] }) => requests)], {
+      most: Math.max(5, whole.length),
+    })
+    const of = wallet === undefined ? '' : ` of ${listed(groups.map(([first]) => printable(first!.wallet!)))}`
     const whose = `${powers}${of}`
     return {
       sign,
@@ -236,14 +231,6 @@ function unchangedText(isSome: boolean, limits: readonly AccessLimit[]): string 
   if (isSome) return `no change in any other power${isWhole ? '' : ' that is compared'}`
   const over = isWhole ? 'sign, send, export or import' : 'import'
   return `no change in who can ${over}, or change wallets, policies, the root quorum, users, credentials, features or organizations`
-}
-
-/** `a, b and c`; of a long list the first five, or at least so many, and how many more. */
-function listText(texts: readonly string[], least = 0): string {
-  const shown = texts.slice(0, Math.max(5, least))
-  const more = texts.length - shown.length
-  const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop() : undefined
-  return last === undefined ? shown.join(', ') : `${shown.join(', ')} and ${last}`
 }
 
 /** `any 2 of alice, bob, carol; under condition eth.tx.value < 5: alice`. */

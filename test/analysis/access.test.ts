@@ -134,7 +134,7 @@ describe('access', () => {
         '      before  any 2 of alice, bob, carol',
         '      after   alice and bob and carol',
         '  ~ import, change policies, change the root quorum, change users, change credentials, change',
-        '    features, change wallets, change organizations and 1 more',
+        '    features, change wallets, change organizations and export secrets',
         '      before  any 2 of alice, bob, carol',
         '      after   alice and bob and carol',
         '    no change in any other power',
