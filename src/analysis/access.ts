@@ -303,7 +303,7 @@ function createComparison(
     }
     const under = lines.flatMap((line) => {
       const { policies, people } = line
-      return isPlain(line) || people === 'unknown' ? [] : [{ ...told(line), policies, ways: ways(people) }]
+      return isPlain(line) || people === 'unknown' ? [] : [{ ...told(line), policies: policies(), ways: ways(people) }]
     })
     const always = lines.find(isPlain)
     const unknown = lines

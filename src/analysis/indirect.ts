@@ -207,11 +207,11 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const answersFor = ({ people, gains }: Reach) => {
     // Who acts for whom shows in nothing but credentials.
     const acting = actsForOthers(gains) && readsCredentials ? people.bits : ''
-    const key = `${[...gains].sort()} ${acting}`
+    const telling = views.telling(gains)
+    const key = `${telling} ${acting}`
     let found = known.get(key)
     if (found === undefined) {
-      const isDirect = gains.size === 0
-      const answers = isDirect ? direct : createAnswers(organization, nowMs, electorsFor(people, gains))
+      const answers = telling.length === 0 ? direct : createAnswers(organization, nowMs, electorsFor(people, gains))
       found = { answers, steps: new Map() }
       known.set(key, found)
     }
@@ -229,13 +229,13 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
       if (isTaken && readsCredentials && credentials.some(({ type }) => !sorts.has(type)))
         limits.add('credentials of one sort let somebody act for others; who has another was not asked to join')
       const own = gains.has('own') ? addable : []
-      return { ...voter, views: views(approver, gains), credentials: [...held, ...own] }
+      return { ...voter, views: views.of(approver, gains), credentials: [...held, ...own] }
     })
     if (!gains.has('users')) return present
     const made = Array.from({ length: newcomers }, (_, index): Voter => {
       const approver: Approver = { id: `new user ${index + 1}`, alias: `new user ${index + 1}`, tags: [] }
       const all: Gains = new Set(['tags', 'name', 'email'])
-      return { name: approver.id, approver, views: views(approver, all), credentials: madeCredentials(approver.id) }
+      return { name: approver.id, approver, views: views.of(approver, all), credentials: madeCredentials(approver.id) }
     })
     return [...present, ...made]
   }
@@ -299,7 +299,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     return {
       activity,
       people,
-      policies: line.policies,
+      policies: line.policies(),
       ...(condition === undefined ? {} : { condition }),
       ...denialOf(line, namesById),
     }
@@ -326,7 +326,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const all: Reach[] = [...last]
     while (last.length > 0) {
       const next = new Map<string, Onward>()
-      for (const reach of last) for (const move of moves.asked(askDirect)) goOn(reach, move, next)
+      for (const reach of last) for (const move of moves.asked(askDirect)) goOn(reach, move, next, all)
       // Fewer people and no condition first, so that what is kept makes the most of the others needless.
       const sorted = [...next.values()].sort(
         (a, b) => Number(a.isConditional) - Number(b.isConditional) || a.size - b.size,
@@ -345,10 +345,18 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     return all
   }
   /** Adds what comes of a move to `next`; of those with the same people and gains the first is kept. */
-  const goOn = (reach: Reach, { question, activity, gains }: Move, next: Map<string, Onward>) => {
+  const goOn = (
+    reach: Reach,
+    { question, activity, gains }: Move,
+    next: Map<string, Onward>,
+    all: readonly Reach[],
+  ) => {
     const more = gains.filter((gain) => !reach.gains.has(gain))
     if (more.length === 0) return
     const gained = more.reduce((bits, gain) => bits | BITS[gain], reach.gained)
+    // Whoever has to join, what comes of it is no better than this.
+    const best = { ...reach, gained }
+    if (all.some((one) => isBetter(one, best))) return
     const told = more.map((gain) => GAINS[gain]).join(', ')
     for (const { joining, step, isConditional: isOpen } of stepsTo(question, activity, reach)) {
       const people = unionOf(reach.people, joining)

@@ -171,7 +171,15 @@ export function createViews(rules: readonly PolicyRule[], tags: ReadonlySet<stri
   }
   const known = asked('approvers.tags').filter((tag) => tags.has(tag))
   const [aliases, emails] = [asked('approvers.alias'), asked('approvers.email')]
-  return (approver: Approver, gains: Gains): readonly Approver[] => {
+  const shown = new Set<Gain>([
+    ...(known.length > 0 ? (['tags'] as const) : []),
+    ...(aliases.length > 0 ? (['name'] as const) : []),
+    ...(emails.length > 0 ? (['email'] as const) : []),
+    'users',
+    'own',
+    ...ACTING,
+  ])
+  const of = (approver: Approver, gains: Gains): readonly Approver[] => {
     const wearing = gains.has('tags')
       ? everySubset(known.slice(0, 5)).map((some) => some.toSorted())
       : [approver.tags ?? []]
@@ -185,5 +193,10 @@ export function createViews(rules: readonly PolicyRule[], tags: ReadonlySet<stri
     )
     if (all.length > MOST_VIEWS) limits.add(`somebody could look in ${all.length} ways; ${MOST_VIEWS} were tried`)
     return all.slice(0, MOST_VIEWS)
+  }
+  return {
+    of,
+    /** Of these gains those that show in who votes and as whom, in one order. */
+    telling: (gains: Gains): readonly Gain[] => [...shown].filter((gain) => gains.has(gain)),
   }
 }

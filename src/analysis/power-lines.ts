@@ -17,9 +17,9 @@ export interface AnswerLine {
   readonly unless: readonly string[]
   /** Names of these DENY policies, sorted. */
   readonly deniedBy: readonly string[]
-  /** Names of the policies that allow it, sorted. */
-  readonly policies: readonly string[]
   readonly people: Coalitions | 'unknown'
+  /** Names of the policies by which they have it, sorted: found when asked for. */
+  readonly policies: () => readonly string[]
 }
 
 /** Finds answers about the people of one organization at one moment. */
@@ -28,10 +28,13 @@ export interface Answers {
   readonly organization: Organization
   readonly linesOf: (question: PowerQuestion) => readonly AnswerLine[]
   /** The sets whom these policies let through, whichever of the open ones is taken to hold. */
-  readonly find: (applying: readonly Applying[], isRootOnly: boolean) => Coalitions | 'gave-up'
+  readonly find: Find
   /** The people of sets by their names. */
   readonly named: (sets: Coalitions) => Coalitions
 }
+
+/** Without a root quorum, those sets whom the policies let through by themselves. */
+type Find = (applying: readonly Applying[], isRootOnly: boolean, hasQuorum?: boolean) => Coalitions | 'gave-up'
 
 /** `people` are those who may vote; by default whoever has a credential. */
 export function createAnswers(
@@ -44,13 +47,15 @@ export function createAnswers(
   const places = new Map(byId.map(({ name }, at) => [name, at]))
   const placeOf = (id: string) => places.get(id)!
   const found = new Map<string, Coalitions | 'gave-up'>()
-  const find = (applying: readonly Applying[], isRootOnly: boolean) => {
+  const find: Find = (applying, isRootOnly, hasQuorum = true) => {
     // Policies that apply to other requests and ask the same of those who vote have the same answer.
     const distinct = new Map(applying.map(({ rule }) => [rule.consensusSerial, rule.consensus]))
-    const key = `${isRootOnly} ${[...distinct.keys()].sort()}`
+    const key = `${isRootOnly} ${hasQuorum} ${[...distinct.keys()].sort()}`
     const known = found.get(key)
     if (known) return known
-    const sets = whoCan([...distinct.values()], contextFor(organization, nowMs, isRootOnly), byId)
+    const { rootQuorum: _, ...base } = contextFor(organization, nowMs, isRootOnly)
+    const context = hasQuorum ? contextFor(organization, nowMs, isRootOnly) : base
+    const sets = whoCan([...distinct.values()], context, byId)
     const made = sets === 'gave-up' ? sets : simplest(sets, placeOf)
     found.set(key, made)
     return made
@@ -121,8 +126,6 @@ function linesOf(
 ): readonly AnswerLine[] {
   const { denials, allowances, closed, groups } = partsOf(question)
   const find = (some: readonly Applying[]) => findSets(some, question.isRootOnly)
-  const allowed = closed.filter(({ rule }) => rule.compiled.policy.effect === 'EFFECT_ALLOW')
-  const namesOf = (some: readonly Applying[]) => sorted([...allowed, ...some].map(({ rule }) => rule.name))
   const lines: AnswerLine[] = []
   /** The sets that have it by less: under some of these conditions, or although a policy denies. */
   const told = (conditions: readonly string[], unless: readonly string[]) =>
@@ -131,23 +134,19 @@ function linesOf(
         ? [line.people]
         : [],
     )
-  const add = (
-    some: readonly Applying[],
-    { conditions = [], unless = [] }: Partial<AnswerLine>,
-    by: readonly Applying[],
-  ) => {
+  const add = (some: readonly Applying[], { conditions = [], unless = [] }: Partial<AnswerLine>) => {
     const found = find(some)
     const people = found === 'gave-up' ? 'unknown' : simplest(told(conditions, unless).reduce(without, found), placeOf)
     if (people !== 'unknown' && people.found.length === 0) return
-    lines.push({ conditions, unless, deniedBy: unless.length === 0 ? [] : deniedBy, policies: namesOf(by), people })
+    const policies = () => namesOf(people === 'unknown' ? allowing(some) : deciding(some, people, findSets, question))
+    lines.push({ conditions, unless, deniedBy: unless.length === 0 ? [] : deniedBy, people, policies })
   }
   const deniedBy = sorted(denials.map(({ rule }) => rule.name))
-  add([...closed, ...denials], {}, [])
+  add([...closed, ...denials], {})
   const unless = sorted(denials.map(({ open }) => open))
-  if (denials.length > 0) add(closed, { unless }, [])
+  if (denials.length > 0) add(closed, { unless })
   const conditionsOf = (some: readonly Applying[]) => sorted(some.map(({ open }) => open))
-  const addUnder = (some: readonly Applying[]) =>
-    add([...closed, ...some], { conditions: conditionsOf(some), unless }, some)
+  const addUnder = (some: readonly Applying[]) => add([...closed, ...some], { conditions: conditionsOf(some), unless })
   for (const group of groups) addUnder(group)
   if (groups.length < 2 || eachByItself(question)) return lines
   const sizes = groups.length <= MOST_TOGETHER ? groups.length : 2
@@ -157,10 +156,42 @@ function linesOf(
       conditions: conditionsOf(allowances),
       unless,
       deniedBy,
-      policies: namesOf(allowances),
       people: 'unknown',
+      policies: () => namesOf(allowing([...closed, ...allowances])),
     })
   return lines
+}
+
+const allowing = (some: readonly Applying[]) =>
+  some.filter(({ rule }) => rule.compiled.policy.effect === 'EFFECT_ALLOW')
+const namesOf = (some: readonly Applying[]) => sorted(some.map(({ rule }) => rule.name))
+
+/**
+ * Of these policies the ALLOW policies by which these people have the power: by one alone some of them have it, or without it some have
+ * it no more. Where these do not make up all of it, such as two that stand for each other beside a third, it is told of all.
+ */
+function deciding(
+  some: readonly Applying[],
+  people: Coalitions,
+  find: Find,
+  { isRootOnly }: PowerQuestion,
+): readonly Applying[] {
+  const allowances = allowing(some)
+  const denials = some.filter((one) => !allowances.includes(one))
+  /** Whether some of these people do not get through by these policies. */
+  const lacks = (by: readonly Applying[], hasQuorum: boolean): 'all' | 'some' | 'none' => {
+    const through = find([...denials, ...by], isRootOnly, hasQuorum)
+    if (through === 'gave-up') return 'some'
+    const left = without(people, through)
+    return left === people ? 'all' : left.found.length === 0 ? 'none' : 'some'
+  }
+  const alike = [...Map.groupBy(allowances, ({ rule }) => rule.consensusSerial).values()]
+  const told = alike.filter((group) => {
+    if (lacks(group, false) !== 'all') return true
+    const others = allowances.filter((one) => !group.includes(one))
+    return lacks(others, true) !== 'none'
+  })
+  return lacks(told.flat(), true) === 'none' ? told.flat() : allowances
 }
 
 /**

@@ -30,7 +30,7 @@ export interface PowerLine {
   readonly unless?: readonly string[]
   /** Names of these DENY policies. */
   readonly deniedBy?: readonly string[]
-  /** Names of the policies that allow it; none where the root quorum, or the right to one's own, does. */
+  /** Names of the policies by which they have it; none where the root quorum, or the right to one's own, gives it. */
   readonly policies: readonly string[]
   /** By name; `unknown` where there are too many sets of people to try them all. */
   readonly people: Coalitions | 'unknown'
@@ -86,12 +86,12 @@ function createLines(actual: Actual, nowMs: number) {
     const found = known.get(question.key)
     if (found) return found
     const lines = linesOf(question).map((line): PowerLine => {
-      const { policies, people } = line
+      const { people } = line
       const condition = conditionText(line.conditions, namesById)
       return {
         ...(condition === undefined ? {} : { condition }),
         ...denialOf(line, namesById),
-        policies,
+        policies: line.policies(),
         people: people === 'unknown' ? people : named(people),
       }
     })

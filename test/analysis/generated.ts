@@ -235,6 +235,48 @@ export function allFaults(resources: readonly Resource[], rows: readonly PowerRo
   )
 }
 
+/**
+ * Differences between the policies that lines cite and those that decide, in words: without the others the same people get it allowed,
+ * and each lets some of them through alone, without a root quorum, or some of them need it; all, where such policies are not enough.
+ */
+export function faultsOfCited(resources: readonly Resource[], rows: readonly PowerRow[]): readonly string[] {
+  const policies = (keeps: (name: string) => boolean) => (one: Resource) =>
+    one.kind !== 'policy' || one.fields['effect'] === 'deny' || keeps(one.name)
+  const quorumless = resources.map((one) =>
+    one.kind === 'rootQuorum' ? live('rootQuorum', { threshold: 0, users: [] }) : one,
+  )
+  const kept = remembered((line: PowerLine) => {
+    const of = (all: readonly Resource[], keeps: (name: string) => boolean) => all.filter(policies(keeps))
+    const each = line.policies.map((name) => ({
+      name,
+      alone: of(quorumless, (one) => one === name),
+      others: of(resources, (one) => one !== name),
+    }))
+    return { by: (names: readonly string[]) => of(resources, (one) => names.includes(one)), each }
+  })
+  const through = (some: readonly Resource[], request: Partial<PolicyContext>) => {
+    const allowed = [...trials(some, request)]
+    return (set: string) => allowed.some((one) => isWithin(one, set))
+  }
+  return TYPES.flatMap((type) =>
+    linesFor(rows, type, COLD).flatMap((line) =>
+      requestsOf(type, COLD).flatMap((request): readonly string[] => {
+        const { all, unless } = conditionsOf(line)
+        if (!holds(all, request) || unless.some((one) => holds(one, request))) return []
+        const sets = setsOf(line)
+        const { by, each } = kept(line)
+        const decides = ({ alone, others }: (typeof each)[number]) =>
+          sets.some(through(alone, request)) || !sets.every(through(others, request))
+        const enough = (names: readonly string[]) => sets.every(through(by(names), request))
+        const deciding = each.filter(decides).map(({ name }) => name)
+        if (!enough(line.policies)) return [`too few are cited in ${JSON.stringify(line)}`]
+        if (deciding.length === each.length || !enough(deciding)) return []
+        return [`only ${deciding} decide in ${JSON.stringify(line)}`]
+      }),
+    ),
+  )
+}
+
 const conditionsOf = remembered(({ condition = 'true', unless = [] }: PowerLine) => ({
   all: compiledCondition(condition),
   unless: unless.map(compiledCondition),

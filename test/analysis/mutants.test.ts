@@ -72,8 +72,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'a DENY that may apply is taken not to',
     file: 'analysis/power-lines.ts',
-    from: 'add([...closed, ...denials], {}, [])',
-    to: 'add(closed, {}, [])',
+    from: 'add([...closed, ...denials], {})',
+    to: 'add(closed, {})',
   },
   {
     mistake: 'two conditions together are never asked',

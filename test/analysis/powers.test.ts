@@ -9,6 +9,7 @@ import {
   allFaults,
   COLD,
   faultsOf,
+  faultsOfCited,
   ids,
   linesFor,
   NAMES,
@@ -29,6 +30,17 @@ describe('powers', () => {
         expect(allFaults(resources, rows)).toEqual([])
       }),
       { numRuns: runs(200) },
+    )
+  })
+
+  test('those policies are cited by which these people have it, and no others', () => {
+    fc.assert(
+      fc.property(shapes, (shape) => {
+        const resources = organizationIn(shape)
+        const rows = powersOf(actualOf(resources), { nowMs: NOW, powers: ['sign', 'export'] })
+        expect(faultsOfCited(resources, rows)).toEqual([])
+      }),
+      { numRuns: runs(60) },
     )
   })
 
