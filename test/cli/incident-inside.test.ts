@@ -63,7 +63,7 @@ interface Report {
 }
 
 test('incident key: the organization itself is cut off before those inside are looked for, and each of those as it is found', async () => {
-  const inside = AT_ONCE + 8
+  const inside = AT_ONCE + 4
   const times: number[] = []
   const stage = await open({ inside, meddle: () => void times.push(performance.now()) })
   const { between, service, contain, env, folder } = stage

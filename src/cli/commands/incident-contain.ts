@@ -138,7 +138,7 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
 }
 
 /** Requests for an organization inside until it is cut off there: users, name and quorum; what is open, the deletion, what waits, what was made. */
-const REQUESTS_EACH = 8
+const REQUESTS_EACH = 7
 /** Requests a second by plan (docs/protocol/limits.md#requests-a-second). */
 const PLANS = [1, 3, 60]
 
