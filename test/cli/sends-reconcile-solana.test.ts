@@ -205,11 +205,11 @@ test.each<[string, object]>([
     ])
     expect(await stateOf(after, again)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
 
-    node.produce(LONG_AGO)
-    await manyTurns()
-    node.produce()
-    await manyTurns()
-    expect([node.offered.size, node.balance(payment.to.toBase58())]).toEqual([2, 3_000_000n])
+    const last = await pay({ ...payment, service: after }, 4_000_000)
+    expect(await untilWaits(after, last)).toContain('may be included up to block')
+    await pastItsHashes(after, last)
+    expect((await included(after, last)).txStatus).toBe('INCLUDED')
+    expect([node.landed.size, node.offered.size, node.balance(payment.to.toBase58())]).toEqual([3, 3, 7_000_000n])
     expect((await reconcile(after, '--yes')).exit).toBe(0)
   },
 )
