@@ -12,8 +12,6 @@ import { connectTestTemporal } from '../temporal.ts'
 import { quorateShared as quorate, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
-
 const definitions = `organization: acme
 id: \${env.ACME_ORGANIZATION_ID}
 tags: { treasury: {} }
@@ -62,6 +60,8 @@ test('a worker serves its health and the state of its watch, and ends with 0 whe
       const found = await samplesOf(metricsUrl)
       expect(found.get(`quorate_watch_drift${id}`)).toBe(1)
       expect(found.get('quorate_worker_steps_total{step="lookAround",outcome="done"}')).toBe(1)
+      // What follows the look is another task.
+      expect(found.get('quorate_worker_queue_tasks{kind="workflow"}')).toBe(0)
       return found
     },
     { interval: 250 },

@@ -54,12 +54,11 @@ export async function resetAtTemporal({ client, namespace }: TemporalConnections
 function strangerWith(client: Client): Stranger {
   return {
     client,
-    async forge(type, { workflowId, taskQueue, input, patienceMs = 15_000 }) {
+    async forge(type, { workflowId, taskQueue, input, patienceMs = 120_000 }) {
       const handle = await client.workflow.start(type, {
         workflowId,
         taskQueue,
         args: [input],
-        workflowTaskTimeout: '2s',
         workflowIdConflictPolicy: 'TERMINATE_EXISTING',
       })
       for (const until = Date.now() + patienceMs; ; ) {

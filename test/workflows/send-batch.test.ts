@@ -20,9 +20,7 @@ const orders = (name: string, count: number) =>
 const SLOWLY = 2
 
 describe('send batch', () => {
-  test('every row is sent once and followed to its end; begun again it sends nothing', {
-    timeout: 120_000,
-  }, async () => {
+  test('every row is sent once and followed to its end; begun again it sends nothing', async () => {
     const before = await stage.countSends()
     const rows = orders('PAY', 8)
     const first = await stage.begin(rows)
@@ -37,7 +35,7 @@ describe('send batch', () => {
     expect(await stage.countSends()).toBe(before + 8)
   })
 
-  test('two that have rows in common, begun at once, send them once', { timeout: 120_000 }, async () => {
+  test('two that have rows in common, begun at once, send them once', async () => {
     const before = await stage.countSends()
     const rows = orders('SHARED', 6)
     const both = await Promise.all([stage.begin(rows.slice(0, 4)), stage.begin(rows.slice(2))])
@@ -46,7 +44,7 @@ describe('send batch', () => {
     expect(await stage.countSends()).toBe(before + 6)
   })
 
-  test('a row that fails does not stop the others', { timeout: 120_000 }, async () => {
+  test('a row that fails does not stop the others', async () => {
     const [one, two, three, four] = orders('BAD', 4)
     const reverts = stage.orderOf('BAD-1', { to: REVERTS, gasLimit: '60000' })
     const refused = stage.orderOf('BAD-2', { from: RECEIVER })
@@ -57,9 +55,7 @@ describe('send batch', () => {
     expect(await batch.states()).toEqual(['included', 'failed', 'taken', 'included'])
   })
 
-  test('a send that is begun again once it has come to its end stands there, and asks nobody', {
-    timeout: 120_000,
-  }, async () => {
+  test('a send that is begun again once it has come to its end stands there, and asks nobody', async () => {
     const batch = await stage.begin(orders('AGAIN', 1))
     await batch.ended()
     const { organizationId } = stage.service
@@ -75,10 +71,13 @@ describe('send batch', () => {
     expect(await batch.states()).toEqual(['included'])
   })
 
-  test('where a failure is to stop it, nothing more is begun', { timeout: 120_000 }, async () => {
+  test('where a failure is to stop it, nothing more is begun', async () => {
     const before = await stage.countSends()
     const rows = [stage.orderOf('STOP-0', { from: RECEIVER }), ...orders('STOPPED', 11)]
+    stage.bound(SLOWLY)
     const batch = await stage.begin(rows, { stopOnFailure: true })
+    await batch.until(({ stopped }) => stopped)
+    stage.bound()
     const progress = await batch.ended()
     expect(progress).toMatchObject({ over: true, stopped: true, counts: { failed: 1 } })
     const begun = (await stage.countSends()) - before
@@ -86,9 +85,7 @@ describe('send batch', () => {
     expect(progress.counts).toEqual({ failed: 1, included: begun, 'not begun': 11 - begun })
   })
 
-  test('stopped, it submits no row that was not, and follows those that were; told to go on, it sends the rest', {
-    timeout: 120_000,
-  }, async () => {
+  test('stopped, it submits no row that was not, and follows those that were; told to go on, it sends the rest', async () => {
     const before = await stage.countSends()
     const rows = orders('HALT', 40)
     stage.bound(SLOWLY)
@@ -108,7 +105,7 @@ describe('send batch', () => {
     expect(await stage.countSends()).toBe(before + 40)
   })
 
-  test('stopped and told to go on while it runs, it begins from the first row', { timeout: 120_000 }, async () => {
+  test('stopped and told to go on while it runs, it begins from the first row', async () => {
     const before = await stage.countSends()
     const rows = orders('ONOFF', 16)
     stage.bound(SLOWLY)
@@ -123,9 +120,7 @@ describe('send batch', () => {
     expect(await stage.countSends()).toBe(before + 16)
   })
 
-  test('rows that it has in common with one that is stopped are still its own to send', {
-    timeout: 120_000,
-  }, async () => {
+  test('rows that it has in common with one that is stopped are still its own to send', async () => {
     const before = await stage.countSends()
     const rows = orders('BOTH', 16)
     stage.bound(SLOWLY)
@@ -141,9 +136,7 @@ describe('send batch', () => {
     expect(await stage.countSends()).toBe(before + included)
   })
 
-  test('it waits for approvals as long as it takes, and asks about many with one question', {
-    timeout: 120_000,
-  }, async () => {
+  test('it waits for approvals as long as it takes, and asks about many with one question', async () => {
     const bob = await createTestUser(stage.service, 'bob')
     await complete(stage.service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', {
       threshold: 2,
