@@ -64,8 +64,7 @@ interface Report {
 
 test('incident key: the organization itself is cut off before those inside are looked for, and each of those as it is found', async () => {
   const inside = AT_ONCE + 4
-  const times: number[] = []
-  const stage = await open({ inside, meddle: () => void times.push(performance.now()) })
+  const stage = await open({ inside })
   const { between, service, contain, env, folder } = stage
   const cut = await quorate([...contain, '--yes', '--json'], { env, cwd: folder })
   expect(cut.exit, cut.stderr + cut.stdout).toBe(0)
@@ -78,9 +77,8 @@ test('incident key: the organization itself is cut off before those inside are l
   expect(organizationOf(passed[first]!.body)).toBe(service.organizationId)
   const sweep = passed.findIndex(({ path }) => path.endsWith('/list_suborgs'))
   expect(sweep).toBeGreaterThan(first)
-  // As many requests as the slowest plan has in five seconds, and as little time.
+  // As many requests as the slowest plan has in five seconds.
   expect(first).toBeLessThanOrEqual(5)
-  expect(times[first]! - times[0]!).toBeLessThan(5_000)
   const ids = new Set(stage.organizations.map(({ id }) => id))
   const looked = (id: string) => passed.findIndex(({ body }) => organizationOf(body) === id)
   const lastFound = Math.max(...[...ids].map(looked))

@@ -193,7 +193,7 @@ test('send finality: on Solana a send is final when the cluster cannot take its 
   expect((await asked()).map(stateOf)).toEqual(['final'])
 })
 
-test('send finality: `send`, `sends` and their JSON say it alike', { timeout: 120_000 }, async () => {
+test('send finality: `send`, `sends` and their JSON say it alike', async () => {
   const day = await payday((close) => closers.push(close))
   const given = { ref: 'FINAL', amount: '3gwei' }
   const environment = { QUORATE_CHAINS: `${SEPOLIA}=${day.anvil.url}` }
@@ -223,9 +223,7 @@ test('send finality: `send`, `sends` and their JSON say it alike', { timeout: 12
   expect((await day.send(['--yes'], given)).stderr).toContain('final')
 })
 
-test('send finality: a send whose block was taken back is broadcasting again, until its bytes are in another block', {
-  timeout: 120_000,
-}, async () => {
+test('send finality: a send whose block was taken back is broadcasting again, until its bytes are in another block', async () => {
   const day = await payday((close) => closers.push(close))
   const environment = { QUORATE_CHAINS: `${SEPOLIA}=${day.anvil.url}` }
   const given = { ref: 'BACK', amount: '3gwei' }
@@ -256,7 +254,7 @@ test('send finality: a send whose block was taken back is broadcasting again, un
   // Until the service has found it in no block at two heads, its word is told beside that of the node.
   let told = await list()
   expect(told).toMatchObject({ state: 'included', finality: { reportedBy: 'api', node: 'in no block' } })
-  for (let blocks = 0; told['state'] === 'included' && blocks < 10; blocks++) {
+  for (let blocks = 0; told['state'] === 'included' && blocks < 60; blocks++) {
     await day.anvil.rpc('anvil_mine', '0x1')
     told = await list()
   }
