@@ -16,6 +16,11 @@ export function programFile(program: Program): string {
   return built ? built.builtProgram(program) : join(import.meta.dirname, '..', program)
 }
 
+/** What tells a process where programs of this run are kept compiled; nothing in a soak. */
+export function compiledPrograms(): Readonly<Record<string, string>> {
+  return built?.compileCache() ?? {}
+}
+
 /** The same of `quorate` itself. */
 export function commandFile(): string {
   return built ? built.builtMain() : join(import.meta.dirname, '../src/cli/main.ts')

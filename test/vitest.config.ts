@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { ROOMY_HEAP } from './heap.ts'
 import { selectTests } from './selection.ts'
 
 const onPostgres = process.env['QUORATE_TEST_STORE'] === 'postgres'
@@ -15,6 +16,7 @@ export default defineConfig({
     globalSetup: ['test/temporal.ts', 'test/postgres.ts'],
     setupFiles: ['test/seed.ts', 'test/measured.ts', 'test/patience.ts'],
     pool: 'forks',
+    execArgv: [...ROOMY_HEAP],
     maxWorkers: COMPUTING,
     // What hangs is ended; a machine that is only slow, such as one that compiles a client meanwhile, is not.
     testTimeout: 300_000,

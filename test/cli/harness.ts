@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Plan, readPlan } from '../../src/plan/index.ts'
 import { builtMain, compileCache } from '../built.ts'
+import { ROOMY_HEAP } from '../heap.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { programFile } from '../programs.ts'
 import type { TestService } from '../service/harness.ts'
@@ -132,7 +133,7 @@ type OneProcess = ReturnType<typeof createOneProcess>
 export function createOneProcess() {
   const child = fork(programFile('test/cli/one-process.ts'), {
     env: environment(),
-    execArgv: [],
+    execArgv: [...ROOMY_HEAP],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   // It goes with this process, which does not wait for it.

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { onTestFinished } from 'vitest'
-import { builtMain } from '../built.ts'
+import { builtMain, compileCache } from '../built.ts'
 
 export interface StartedWorker {
   /** Ends it as a machine that is switched off would. */
@@ -13,7 +13,7 @@ export interface StartedWorker {
 /** Starts `quorate worker` as a process of its own, which is killed with the test at the latest; resolves once it has said something. */
 export async function startWorker(env: Readonly<Record<string, string>>): Promise<StartedWorker> {
   const worker = spawn(process.execPath, [builtMain(), 'worker', '--json'], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...compileCache(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let log = ''

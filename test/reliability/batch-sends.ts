@@ -2,7 +2,7 @@
  * Many sends from a few senders, carried out by worker processes that share one rate, while the node loses every tenth
  * answer and dies, and a worker dies too. What must hold: each reference is in the chain once, and no nonce is missing.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,6 @@ import { assertWorker } from '../../src/operations/apply.ts'
 import { connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
 import type { sendBatch } from '../../workflows/index.ts'
 import { startBetween } from '../faults/between.ts'
-import { programFile } from '../programs.ts'
 import { startTestService } from '../service/harness.ts'
 import { type Anvil, type AnvilOptions, startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
@@ -23,6 +22,7 @@ import { batchOf } from '../workflows/send-stage.ts'
 import { kill } from './field.ts'
 import { line } from './figures.ts'
 import { openStage, type Stage } from './stage.ts'
+import { startWorkerProcess } from './start-worker.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
 
 /** What a worker process may take to start, where many start on few cores. */
@@ -134,8 +134,7 @@ async function send(options: ManySendsOptions, stage: Stage): Promise<ManySends>
   }
   const workers = new Set<ChildProcess>()
   const startWorker = () => {
-    const script = programFile('test/reliability/worker-process.ts')
-    const worker = spawn(process.execPath, [script, JSON.stringify(settings)], { stdio: 'ignore' })
+    const worker = startWorkerProcess(settings)
     workers.add(worker)
     stage.atEnd(() => kill(worker))
   }

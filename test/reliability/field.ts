@@ -2,7 +2,7 @@
  * An apply whose workers and server can be killed: a service of its own behind a network that is slow to answer submits,
  * a plan of pairs, and workers that are processes. Its plan is started, and the caller that kills workers sees that it ends.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,11 +16,11 @@ import { connectTemporal, type TemporalSettings } from '../../src/worker/index.t
 import type { apply } from '../../workflows/index.ts'
 import { type Between, type Meddle, startBetween } from '../faults/between.ts'
 import { countByIntent } from '../faults/count.ts'
-import { programFile } from '../programs.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { makePlanOf } from '../workflows/made-plan.ts'
+import { startWorkerProcess } from './start-worker.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
 
 export interface Field {
@@ -107,10 +107,7 @@ export async function openField({
     between,
     plan,
     async startWorker() {
-      const script = programFile('test/reliability/worker-process.ts')
-      const worker = spawn(process.execPath, [script, JSON.stringify(await machine())], {
-        stdio: ['ignore', 'ignore', 'ignore'],
-      })
+      const worker = startWorkerProcess(await machine())
       workers.add(worker)
       return worker
     },

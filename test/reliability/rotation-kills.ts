@@ -4,7 +4,6 @@
  * is taken away again, and of each where a quorum is to approve. What must hold: the rotation ends by itself as it would have, each
  * of its activities is made once, no request of the signer is refused, and its user is never without a credential.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,11 +19,11 @@ import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
 import type { rotate } from '../../workflows/index.ts'
-import { programFile } from '../programs.ts'
 import { readClient, startProcess } from '../service/process.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { kill } from './field.ts'
+import { startWorkerProcess } from './start-worker.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
 
 type DiesAt = NonNullable<WorkerProcessSettings['diesAt']>
@@ -200,7 +199,7 @@ export async function killInRotations({
         sum.fewestKeys = Math.min(sum.fewestKeys, (await keysOf(userId)).length)
       }
     })()
-    const first = startWorker({
+    const first = startWorkerProcess({
       ...settings,
       diesAt: { ...diesAt, ...(victim === 'service' ? { kills: service.pid } : {}) },
     })
@@ -212,7 +211,7 @@ export async function killInRotations({
       await once(first, 'exit')
       if (first.signalCode === 'SIGKILL') sum.killed++
     }
-    const second = victim === 'service' ? first : startWorker(settings)
+    const second = victim === 'service' ? first : startWorkerProcess(settings)
     const { state, new: renewed } = await handle.result()
     isOver = true
     await signing
@@ -291,9 +290,4 @@ async function insist<T>(ask: () => Promise<T>): Promise<T> {
       await delay(50)
     }
   }
-}
-
-function startWorker(settings: WorkerProcessSettings): ChildProcess {
-  const script = programFile('test/reliability/worker-process.ts')
-  return spawn(process.execPath, [script, JSON.stringify(settings)], { stdio: 'ignore' })
 }

@@ -4,7 +4,7 @@
  * are killed; the service is restored from a snapshot. Judged by all blocks of the chain, read from the node itself by nothing
  * of the service's: each reference is paid once, told as it is, and for no more than its ceiling.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ import { Secret } from '../../src/telemetry/index.ts'
 import { connectTemporal, findTemporal, startTemporalServer } from '../../src/worker/index.ts'
 import type { send } from '../../workflows/index.ts'
 import { FAULTS, startFaultNode } from '../faults/fault-node.ts'
-import { commandFile, programFile } from '../programs.ts'
+import { commandFile } from '../programs.ts'
 import { readClient, startProcess } from '../service/process.ts'
 import { accountsOf } from '../service/signing/keys.ts'
 import { testSeal } from '../test-seal.ts'
@@ -33,6 +33,7 @@ import { drawing, pick } from './drawing.ts'
 import { kill } from './field.ts'
 import { type PaidChain, startPaidChain } from './paid-chain.ts'
 import { openStage, type Stage } from './stage.ts'
+import { startWorkerProcess } from './start-worker.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
 
 /** Of a hundred questions so many are answered wrongly, or not at all. */
@@ -125,8 +126,7 @@ async function pay({ chain: kind, count, seed }: ScheduleOptions, stage: Stage):
       naive: false,
       maxCachedWorkflows: 500,
     }
-    const script = programFile('test/reliability/worker-process.ts')
-    const worker = spawn(process.execPath, [script, JSON.stringify(settings)], { stdio: 'ignore' })
+    const worker = startWorkerProcess(settings)
     machine.worker = worker
     stage.atEnd(() => kill(worker))
     // One that cannot reach Temporal ends, as a service manager sees.

@@ -24,12 +24,13 @@ import { Secret } from '../../src/telemetry/index.ts'
 import { connectTemporal, findTemporal, startTemporalServer } from '../../src/worker/index.ts'
 import type { apply, rotate } from '../../workflows/index.ts'
 import { startPostgres } from '../postgres.ts'
-import { commandFile, programFile } from '../programs.ts'
+import { commandFile } from '../programs.ts'
 import { readClient, startProcess } from '../service/process.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { makePlanOf } from '../workflows/made-plan.ts'
 import { kill } from './field.ts'
+import { startWorkerProcess } from './start-worker.ts'
 import { makeStops } from './storm-plan.ts'
 import { CUTS, LOSES_ANSWERS, startToxiproxy } from './toxiproxy.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
@@ -135,8 +136,7 @@ export async function weather({
   let over = false
   let worker: ChildProcess | undefined
   const keepWorker = () => {
-    const script = programFile('test/reliability/worker-process.ts')
-    worker = spawn(process.execPath, [script, JSON.stringify(settings)], { stdio: 'ignore' })
+    worker = startWorkerProcess(settings)
     worker.once('exit', () => setTimeout(() => over || keepWorker(), 200))
   }
   keepWorker()

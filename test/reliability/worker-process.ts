@@ -1,5 +1,6 @@
 /** A worker as a process of its own, for tests that kill it. `naive` makes the body where no test should let it be made. */
 import { readFileSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { type Activities, createActivities, createPlanStore } from '../../activities/index.ts'
 import { createFolderTurns, createRate, createSubmitClient, type SubmitClient } from '../../src/client/index.ts'
@@ -84,6 +85,8 @@ const worker = await createWorker({
   workflowBundle: { code: readFileSync(settings.bundleFile, 'utf8') },
   maxCachedWorkflows: settings.maxCachedWorkflows ?? 0,
 })
+// A process that is killed keeps nothing of what it has compiled for the next.
+flushCompileCache()
 await worker.run()
 
 function dying(activities: Activities): Activities {

@@ -58,7 +58,7 @@ let userId: string
 const made = { signWith: '', walletId: '', accountIds: [] as string[], keyIds: [] as string[], userIds: [] as string[] }
 const tagIds = { keys: [] as string[], users: [] as string[] }
 let service: Awaited<ReturnType<typeof startTestService>>
-const child = fork(new URL('../bench/worst-service.ts', import.meta.url))
+const child = fork(new URL('../bench/worst-service.ts', import.meta.url), { execArgv: [] })
 const folders: string[] = []
 
 const many = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at))
