@@ -16,9 +16,9 @@ const TYPE = 'ACTIVITY_TYPE_UPDATE_USER_TAG'
 /** How long one attempt may take. */
 const ATTEMPT_MS = 2_000
 /** What a busy machine may add to it. */
-const SLACK_MS = 3_000
+const SLACK_MS = 30_000
 const AT_ONCE = 16
-const MOST_ATTEMPTS = 8
+const MOST_ATTEMPTS = 40
 
 export interface LostAnswers {
   readonly calls: number

@@ -72,15 +72,17 @@ test('sends: a node that loses one answer in ten and is killed twice, and a serv
   }
   const ends = await Promise.all(ids.map((id) => untilEnded(service.root, id)))
   const hashes = new Set(ends.map(({ eth }) => eth?.txHash))
-  const mined = await Promise.all(senders.map((address) => countOf(anvil, address)))
+  // A block may count before it is written on a slow machine, and be lost with its node: what it had is offered again.
+  const countMined = () => Promise.all(senders.map((address) => countOf(anvil, address)))
+  await expect.poll(countMined).toEqual([ids.length / 2, ids.length / 2])
+  const mined = await countMined()
   console.log(
     `sends=${ids.length} kills=${kills} lostAnswers=${node.counts.lost} unreachable=${node.counts.unreachable} ` +
       `included=${ends.filter(({ txStatus }) => txStatus === 'INCLUDED').length} mined=${mined.join('+')}`,
   )
-  expect({ included: ends.map(({ txStatus }) => txStatus), hashes: hashes.size, mined }).toEqual({
+  expect({ included: ends.map(({ txStatus }) => txStatus), hashes: hashes.size }).toEqual({
     included: ids.map(() => 'INCLUDED'),
     hashes: ids.length,
-    mined: [ids.length / 2, ids.length / 2],
   })
   expect(flying).toBeGreaterThan(0)
   expect(node.counts.lost).toBeGreaterThan(5)
