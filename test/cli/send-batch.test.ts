@@ -334,6 +334,9 @@ describe('send --batch: people vote by the file', () => {
     const csv = day.rows('WAIT', ['1wei', '2wei'])
     const waiting = await day.batch(csv, ['--yes'])
     expect([waiting.exit, waiting.stdout]).toEqual([3, expect.stringContaining('2 rows: 2 waiting;')])
+    expect(waiting.stderr).toContain(
+      '`quorate approve --batch pay.csv --definitions defs`; the same command goes on then',
+    )
     const approve = approver({
       'march.csv': csv,
       'edited.csv': csv.replace('payroll,2wei', 'payroll,3wei'),
@@ -358,6 +361,8 @@ describe('send --batch: people vote by the file', () => {
       )
     expect(unasked.stdout).toMatch(row(2, 1))
     expect(unasked.stdout).toMatch(row(3, 2))
+    const total = `  total     0.000000000000000003 ETH from ${day.from} on ${SEPOLIA} in 2 rows`
+    expect(unasked.stdout.split('\n').filter((one) => one.includes('total'))).toEqual([total])
 
     const more = await approve('more.csv')
     expect([more.exit, more.stdout]).toEqual([6, expect.stringMatching(/^3 rows: 2 approved, 1 not submitted$/m)])

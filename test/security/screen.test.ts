@@ -673,10 +673,13 @@ const VIEWS: readonly View[] = [
           activity: { fingerprint: 'sha256:ab', intent: {} },
         },
       ],
+      totals: [
+        { from: 'treasury', address: '0xf0', chain: 'eip155:1', rows: 1, amount: { text: '1 ETH', atomic: '1' } },
+      ],
       alike: ['receiver bob looks like receiver b0b: one differs'],
     },
     render: (given) => renderApprovalRows(given, style),
-    not: ['caip2', 'kind', 'fingerprint'],
+    not: ['caip2', 'chain', 'kind', 'fingerprint', 'address'],
   },
   {
     name: 'approve --batch: what came of it',

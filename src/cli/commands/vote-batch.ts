@@ -16,6 +16,7 @@ import {
   readBatchFile,
   readKnown,
   type SendField,
+  sumUp,
   usage,
 } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
@@ -69,7 +70,9 @@ export async function voteOnBatch(input: CommandInput, path: string, choice: Cho
   const asked = await findAskedRows(client, rows, place.now)
   const { userId: me, userName: by } = known.actual.actor
   const alike = lookAlikesIn(rows)
-  if (!json) io.out(renderApprovalRows({ file: path, rows: asked, alike }, io.style))
+  const waits = asked.filter(({ kind }) => kind === 'waits')
+  const totals = sumUp(waits, names).map(({ total }) => total)
+  if (!json) io.out(renderApprovalRows({ file: path, rows: asked, totals, alike }, io.style))
   if (choice === 'approve') {
     assertAsWritten(asked)
     if (alike.length > 0 && options['despiteMismatch'] !== true) throw looksAlike(alike)

@@ -258,8 +258,15 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     if (events) events.reported(report, exit)
     else if (json) writeJson(io, report)
     else io.out(renderSendBatchEnd(report, io.style))
+    if (!json && (report.counts.waiting ?? 0) > 0) io.say(nextForApprovers(input))
     return exit
   })
+}
+
+/** How those who are waited for vote on all rows at once. */
+function nextForApprovers({ args, options, io }: CommandInput): string {
+  const named = args[0] === undefined ? '' : ` --definitions ${args[0]}`
+  return line`  ${io.style.dim('next'.padEnd(10))} with this file its approvers vote by \`quorate approve --batch ${String(options['batch'])}${named}\`; the same command goes on then\n`
 }
 
 /**

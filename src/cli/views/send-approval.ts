@@ -3,9 +3,10 @@ import { chainName } from '../../chain/index.ts'
 import { printable } from '../../diagnostics/index.ts'
 import { shortCode } from '../../plan/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import { type AskedRow, chainOf, describeSend, type SendDescription } from '../../sending/index.ts'
+import { type AskedRow, type BatchTotal, chainOf, describeSend, type SendDescription } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
+import { totalLines } from './send-batch.ts'
 import { feeForApprover, named } from './send-words.ts'
 
 type VoteOutcome<Done extends string> = Done | `${Done} before` | `not ${Done}`
@@ -20,14 +21,23 @@ export interface RowVote {
   readonly error?: string
 }
 
-/** Each row: who is paid, how much in both units, under which reference, for which fee at most, and by which activity. */
+/**
+ * Each row: who is paid, how much in both units, under which reference, for which fee at most, and by which activity; and what
+ * those that wait come to.
+ */
 export const renderApprovalRows = view(
   (
     {
       file,
       rows,
+      totals,
       alike,
-    }: { readonly file: string; readonly rows: readonly AskedRow[]; readonly alike: readonly string[] },
+    }: {
+      readonly file: string
+      readonly rows: readonly AskedRow[]
+      readonly totals: readonly BatchTotal[]
+      readonly alike: readonly string[]
+    },
     style: Style,
   ): string => {
     const lines = rows.map((row) => {
@@ -40,7 +50,7 @@ export const renderApprovalRows = view(
       return `  ${style.dim(`line ${row.row.line}`.padEnd(9))} ${parts.join('  ')}${standing(row, style)}\n`
     })
     const beware = alike.map((text) => `  ${style.dim('beware'.padEnd(9))} ${style.warning(printable(text))}\n`)
-    return `${printable(file)}: ${rows.length} ${rows.length === 1 ? 'row' : 'rows'}\n${lines.join('')}${beware.join('')}`
+    return `${printable(file)}: ${rows.length} ${rows.length === 1 ? 'row' : 'rows'}\n${[...lines, ...totalLines(totals, style), ...beware].join('')}`
   },
 )
 

@@ -62,11 +62,7 @@ export const renderSendBatch = view(
       const outcome = wouldBeDenied(one) ? style.error(forecast) : forecast
       return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${printable(amount.text)}, ${amount.atomic} ${amount.atomicUnit}${printable(what)}  ${printable(order.from)} to ${named(receiver)} on ${chainName(chainOf(order))}  ${outcome}\n`
     })
-    const sums = totals.map(({ from, chain, rows: count, amount, funds }) => {
-      const held = funds === undefined ? '' : `, of ${funds.text}`
-      const short = funds !== undefined && BigInt(funds.atomic) < BigInt(amount.atomic)
-      return `  ${style.dim('total'.padEnd(9))} ${printable(`${amount.text} from ${from}`)} on ${chainName(chain)} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
-    })
+    const sums = totalLines(totals, style)
     const before = countStates(rows.filter(({ state }) => state !== 'not begun'))
     const already = countsInWords(before)
     const beginning = already === '' ? [] : [`  ${style.dim('already'.padEnd(9))} ${already}\n`]
@@ -86,6 +82,15 @@ export const renderSendBatch = view(
     return [head, ...beginning, ...lines, ...beware, ...sums, ...balances, ...(all ? [] : forecasts)].join('')
   },
 )
+
+/** What the rows of each sender come to, in each currency or token. */
+export function totalLines(totals: readonly BatchTotal[], style: Style): readonly string[] {
+  return totals.map(({ from, chain, rows: count, amount, funds }) => {
+    const held = funds === undefined ? '' : `, of ${funds.text}`
+    const short = funds !== undefined && BigInt(funds.atomic) < BigInt(amount.atomic)
+    return `  ${style.dim('total'.padEnd(9))} ${printable(`${amount.text} from ${from}`)} on ${chainName(chain)} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
+  })
+}
 
 /** The JSON form of a batch that is only looked at. */
 export function toPreparedJson({ rows, ...batch }: PreparedSendBatch) {
