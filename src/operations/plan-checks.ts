@@ -16,8 +16,11 @@ export function assertAllowed(plan: Plan): void {
     guardsThatStop(one).map((guard) => ({ ...guard, where: whereIn(plan, one) })),
   )
   if (stopped.length === 0) return
-  throw new QuorateError('cli/refused', stopped.map(({ message, where }) => `${where}${message}`).join('; '), {
-    facts: { guards: [...new Set(stopped.map(({ name }) => name))].join(', '), submitted: 'nothing' },
+  const said = stopped.map(({ message, where }) => `${where}${message}`)
+  // Of several each has a line of its own.
+  const each = said.length === 1 ? {} : Object.fromEntries(said.map((text, index) => [`guard ${index + 1}`, text]))
+  throw new QuorateError('cli/refused', said.length === 1 ? said[0]! : `${said.length} guards refuse this plan`, {
+    facts: { guards: [...new Set(stopped.map(({ name }) => name))].join(', '), ...each, submitted: 'nothing' },
     next: `change the definitions, or let it pass with ${[...new Set(stopped.map(({ bypass }) => bypass))].join(' ')}`,
     exit: EXIT.refused,
   })
