@@ -23,7 +23,9 @@ export async function openPageWithPasskeys(browser: Browser): Promise<Page> {
 
 /** The same, and a function after which the authenticator has no passkey: the page is somebody else's. */
 export async function openPageOfOnePerson(browser: Browser): Promise<{ page: Page; forgetPasskeys(): Promise<void> }> {
-  const page = await (await browser.newContext()).newPage()
+  const context = await browser.newContext()
+  context.setDefaultTimeout(60_000)
+  const page = await context.newPage()
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('WebAuthn.enable')
   const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {

@@ -19,8 +19,8 @@ export default defineConfig({
     execArgv: [...ROOMY_HEAP],
     maxWorkers: COMPUTING,
     // What hangs is ended; a machine that is only slow, such as one that compiles a client meanwhile, is not.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default'],
     // Files share a few processes, unless they must not: in one of its own, each would load the whole house anew.

@@ -38,7 +38,7 @@ const ACTING: Readonly<Record<string, string>> = {
   'webhooks listen': 'has the organization tell it of what happens, until it is stopped',
 }
 /** None of the others takes that long, also where it waits for what does not come. */
-const A_COMMAND_MS = 60_000
+const A_COMMAND_MS = 150_000
 const looking = commands.filter(({ name }) => !(name in ACTING))
 
 let service: TestService

@@ -60,7 +60,7 @@ describe('what the system refuses', () => {
       ['serve', '--json', '--folder', at],
       ['up', '--json', '--data-dir', at],
     ]) {
-      const { stdout, status } = await runAsOtherUser(quorateScript, { home, args, timeoutMs: 60_000 })
+      const { stdout, status } = await runAsOtherUser(quorateScript, { home, args })
       expect(errorOf({ stdout, exit: status })).toMatchObject({ code: 'local/denied', next: expect.any(String) })
     }
   })
