@@ -2,14 +2,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { builtMain } from '../built.ts'
 import { type Meddle, startBetween } from '../faults/between.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { environmentOf, keyFile, quorateShared as quorate, testFolder } from './harness.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const canMakeTerminals = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
 

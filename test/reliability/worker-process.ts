@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Activities, createActivities, createPlanStore } from '../../activities/index.ts'
 import { createFolderTurns, createRate, createSubmitClient, type SubmitClient } from '../../src/client/index.ts'
 import { rotationKeysOf } from '../../src/operations/open-rotations.ts'
@@ -59,9 +60,9 @@ const naive: SubmitClient = {
   },
 }
 
-const temporal = await connectTemporal(settings.temporal, testSeal)
+const connection = await connect()
 const worker = await createWorker({
-  connection: await temporal.openForWorker(),
+  connection,
   seal: testSeal,
   taskQueue: settings.taskQueue,
   activities: dying(
@@ -88,6 +89,18 @@ const worker = await createWorker({
 // A process that is killed keeps nothing of what it has compiled for the next.
 flushCompileCache()
 await worker.run()
+
+/** Tried until it is there: on a busy machine the server answers late, and nobody starts a worker again that has ended by itself. */
+async function connect() {
+  for (;;) {
+    try {
+      const temporal = await connectTemporal(settings.temporal, testSeal)
+      return await temporal.openForWorker()
+    } catch {
+      await delay(500)
+    }
+  }
+}
 
 function dying(activities: Activities): Activities {
   const { diesAt } = settings
