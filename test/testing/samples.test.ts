@@ -52,6 +52,8 @@ describe('samples of tests', () => {
     symlinkSync(join(root, 'node_modules/@turnkey'), join(modules, '@turnkey'))
     symlinkSync(join(dirname(builtMain()), '../..'), join(modules, 'quorate'))
     const timed = ['-c', 'TIMEFORMAT="spent %U %S %R"; time "$@"', 'bash', process.execPath]
+    const computing = ['-e', 'while (process.cpuUsage().user < 500_000);']
+    let slowdown = 1
     let least = { cpu: Number.POSITIVE_INFINITY, wall: Number.POSITIVE_INFINITY }
     // Of the runner, the test and the service; a machine that others use makes more of it at times.
     for (let tries = 0; tries < 3 && (least.cpu >= 3 || least.wall >= 3); tries++) {
@@ -63,11 +65,14 @@ describe('samples of tests', () => {
       expect(stdout).toMatch(new RegExp(`^# pass ${tests}$`, 'm'))
       const [cpu, wall] = secondsIn(stderr)
       least = { cpu: Math.min(least.cpu, cpu), wall: Math.min(least.wall, wall) }
+      const [ownCpu, ownWall] = secondsIn((await run('bash', [...timed, ...computing], place)).stderr)
+      slowdown = Math.max(slowdown, ownWall / ownCpu)
     }
     console.log(`${page}: ${least.cpu.toFixed(1)} s of processor time, ${least.wall.toFixed(1)} s by the clock`)
-    expect(least.cpu).toBeLessThan(3)
+    // Who shares caches with others takes up to half more.
+    expect(least.cpu).toBeLessThan(4.5)
     // By the clock three seconds of a machine of its own: others take most of this one while all tests run.
-    expect(least.wall).toBeLessThan(12)
+    expect(least.wall).toBeLessThan(3 * Math.max(4, 2 * slowdown))
   })
 
   test.skipIf(!has('python3', '-m', 'pytest', '--version'))('the fixture for pytest works', async () => {
