@@ -354,9 +354,9 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const more = gains.filter((gain) => !reach.gains.has(gain))
     if (more.length === 0) return
     const gained = more.reduce((bits, gain) => bits | BITS[gain], reach.gained)
-    // Whoever has to join, what comes of it is no better than this.
+    // Nobody has to join who acts for everybody, so what comes of it is no better than this; to ask anew for each of them is dear.
     const best = { ...reach, gained }
-    if (all.some((one) => isBetter(one, best))) return
+    if (actsForOthers(reach.gains) && all.some((one) => isBetter(one, best))) return
     const told = more.map((gain) => GAINS[gain]).join(', ')
     for (const { joining, step, isConditional: isOpen } of stepsTo(question, activity, reach)) {
       const people = unionOf(reach.people, joining)

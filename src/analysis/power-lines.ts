@@ -138,7 +138,11 @@ function linesOf(
     const found = find(some)
     const people = found === 'gave-up' ? 'unknown' : simplest(told(conditions, unless).reduce(without, found), placeOf)
     if (people !== 'unknown' && people.found.length === 0) return
-    const policies = () => namesOf(people === 'unknown' ? allowing(some) : deciding(some, people, findSets, question))
+    let names: readonly string[] | undefined
+    const policies = () => {
+      names ??= namesOf(people === 'unknown' ? allowing(some) : deciding(some, people, findSets, question))
+      return names
+    }
     lines.push({ conditions, unless, deniedBy: unless.length === 0 ? [] : deniedBy, people, policies })
   }
   const deniedBy = sorted(denials.map(({ rule }) => rule.name))
