@@ -77,7 +77,13 @@ export function isCompared(rule: string): boolean {
 }
 
 /** Rules that say by themselves why a policy is of no use. */
-const EXPLAINING: ReadonlySet<string> = new Set([...COMPARED, 'duplicate-policy', 'unknown-activity', 'slice-length'])
+const EXPLAINING: ReadonlySet<string> = new Set([
+  ...COMPARED,
+  'duplicate-policy',
+  'unknown-activity',
+  'malformed-address',
+  'slice-length',
+])
 
 export function explainsUse(rule: string): boolean {
   return EXPLAINING.has(rule)

@@ -13,7 +13,6 @@ import {
   type Resource,
   type SubOrganization,
 } from '../resources/index.ts'
-import { checkActivityWords } from './activity-words.ts'
 import { type AddressBook, readAddressBook } from './address-book.ts'
 import { type Assets, readAssets } from './assets.ts'
 import { buildResources, checkDraft, checkLabel, managedKinds } from './build.ts'
@@ -24,6 +23,7 @@ import type { NamedFiles } from './files.ts'
 import { readForget } from './forget.ts'
 import { readLimits } from './limits.ts'
 import { checkLookAlikes } from './look-alikes.ts'
+import { checkMistyped } from './mistyped.ts'
 import type { WrittenName } from './names.ts'
 import type { Nested } from './nested.ts'
 import { readOrganization } from './organization.ts'
@@ -128,7 +128,7 @@ export function assemble(
     ...checkRenames(drafts),
     ...checkSharedCredentials(drafts),
     // Where policies alone are looked at, a linter says it.
-    ...(policiesOnly ? [] : [...checkActivityWords(expressions, drafts), ...checkEarlyAccess(drafts, files)]),
+    ...(policiesOnly ? [] : [...checkMistyped(expressions, drafts), ...checkEarlyAccess(drafts, files)]),
   )
   diagnostics.push(...checkSeen(files, diagnostics))
   const { name, id } = policiesOnly ? { name: '', id: '', ...defined(organization) } : organization

@@ -315,7 +315,7 @@ describe('lint: rules', () => {
 
 describe('lint: places, severities and suppressions', () => {
   const upper =
-    "p:\n  effect: deny\n  # of the old token\n  condition: >-\n    eth.tx.value > 5\n    && eth.tx.to == '0xAB'"
+    "p:\n  effect: deny\n  # of the old token\n  condition: >-\n    eth.tx.value > 5\n    && eth.tx.data == '0xAB'"
 
   test('lint: a finding is at its place in a block', async () => {
     expect(await lint(upper, { 'unused-tag': 'off' })).toEqual(["mixed-case-hex@6:'0xAB'"])
@@ -367,7 +367,7 @@ describe('lint: places, severities and suppressions', () => {
 
   test('lint: fixes say what is written in the file, and none touches what came from outside', async () => {
     const loaded = await load(
-      "p: { effect: deny, condition: 'eth.tx.to in [''0xAB'', ''${var.token}'']' }\nq: { effect: deny, condition: \"activity.type == 'ACTIVITY_TYPE_CREATE_WALLET'\" }",
+      "p: { effect: deny, condition: 'eth.tx.data in [''0xAB'', ''${var.token}'']' }\nq: { effect: deny, condition: \"activity.type == 'ACTIVITY_TYPE_CREATE_WALLET'\" }",
     )
     const { fixes } = lintDefinitions(loaded)
     expect(fixes.map(({ span, text }) => [span.source.text.slice(span.start, span.end), text])).toEqual([

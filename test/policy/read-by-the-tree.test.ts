@@ -15,6 +15,7 @@ const READ: Readonly<Record<string, string>> = {
   'lexer.ts': 'the text of an expression, which nothing else reads before the parser',
   'load.ts': 'values of the context',
   'parser.ts': 'the value or the symbol of one token',
+  'rules/malformed-address.ts': 'the value of a text in an expression',
   'rules/mixed-case-hex.ts': 'the value of a text in an expression',
   'rules/quoted-number.ts': 'the value of a text in an expression',
   'zone.ts': 'the name of a time zone',

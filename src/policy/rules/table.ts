@@ -11,6 +11,7 @@ import { errorHidesClause } from './error-hides-clause.ts'
 import { freeIndex } from './free-index.ts'
 import { interfaceForEveryProgram } from './interface-for-every-program.ts'
 import { listInTypedData } from './list-in-typed-data.ts'
+import { malformedAddress } from './malformed-address.ts'
 import { mixedCaseHex } from './mixed-case-hex.ts'
 import { negatedFunctionName } from './negated-function-name.ts'
 import { deadAllow, deadDeny } from './never-applies.ts'
@@ -37,6 +38,7 @@ export const rules: readonly LintRule[] = [
   errorHidesClause,
   pinnedActivityType,
   unknownActivity,
+  malformedAddress,
   sliceLength,
   unreachableThreshold,
   deadAllow,
