@@ -93,12 +93,12 @@ export function quorateShared(args: readonly string[], surroundings: Surrounding
 }
 
 /** The commands that need no service, and those that ask one. */
-const WITHOUT_SERVICE = ['validate', 'fmt', 'completion', 'policy']
+const WITHOUT_SERVICE = ['validate', 'fmt', 'completion', 'policy', 'snapshot']
 const WITH_SERVICE = [
   ...['init', 'import', 'plan', 'apply', 'show', 'unmanaged', 'activities', 'whoami', 'status'],
   ...['approvals', 'review', 'approve', 'reject'],
   ...['send', 'sends', 'clock', 'fault', 'watch', 'push'],
-  ...['who-can', 'evidence', 'rotate'],
+  ...['who-can', 'evidence', 'rotate', 'incident'],
 ]
 
 /** Whether a command starts nothing, stays no longer than it works, and keeps no secret of its environment but that of all tests. */

@@ -1,4 +1,4 @@
-/** State that can be kept, gone back to, and thrown away: each command is a process. */
+/** State that can be kept, gone back to, and thrown away. */
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
