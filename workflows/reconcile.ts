@@ -7,10 +7,10 @@ import type { WatchCycle } from '../activities/watch-model.ts'
 import type { ApplyInput, ReconcileInput } from './inputs.ts'
 import { applyId } from './names.ts'
 import { startDetached } from './start-detached.ts'
-import { steps } from './steps.ts'
+import { longSteps, steps } from './steps.ts'
 
 export async function reconcile({ organizationId }: ReconcileInput): Promise<WatchCycle> {
-  const cycle = await steps.lookAround({ organizationId })
+  const cycle = await longSteps.lookAround({ organizationId })
   if (cycle.repair === undefined) return cycle
   const repair = { organizationId, planDigest: cycle.repair }
   const { run, ...shown } = await steps.openRepair(repair)

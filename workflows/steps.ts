@@ -15,12 +15,22 @@ import type { Failure } from '../activities/model.ts'
  * one would cost a quarter, but nothing of it is recorded until its workflow task ends: after a crash it runs again with
  * a *newer* workflow clock, and several at once beside ordinary ones were seen to replay in another order than they ran.
  */
-export const steps = proxyActivities<Activities>({
-  startToCloseTimeout: '10m',
-  // The worker beats for every running step, so that a killed worker is noticed in seconds.
-  heartbeatTimeout: '10s',
-  retry: { initialInterval: '500ms', maximumInterval: '5s', maximumAttempts: 3 },
-})
+export const steps = proxyActivities<Activities>(stepsWithin('10m'))
+
+/**
+ * The same for what reads a whole fleet: 5 requests for each sub-organization, which for 1,000 of them is 84 minutes at one a
+ * second, and longer where others share the rate.
+ */
+export const longSteps = proxyActivities<Activities>(stepsWithin('6h'))
+
+function stepsWithin(startToCloseTimeout: '10m' | '6h') {
+  return {
+    startToCloseTimeout,
+    // The worker beats for every running step, so that a killed worker is noticed in seconds.
+    heartbeatTimeout: '10s',
+    retry: { initialInterval: '500ms', maximumInterval: '5s', maximumAttempts: 3 },
+  } as const
+}
 
 /** Bodies that may grow stale one after the other; more means that the clocks of worker and Temporal disagree. */
 export const MOST_STALE = 3
