@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
-import { environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
+import { environmentOf, quorateShared as quorate, quorate as quorateAlone, testFolder, writeFiles } from './harness.ts'
 
 const ID = '7c244a54-083f-4745-98d0-7111fa0c8852'
 const secret = generateP256KeyPair().privateKey
@@ -173,5 +173,13 @@ describe('mistakes', () => {
     expect(`${stdout}${stderr}`).not.toContain(secret.slice(0, 32))
     expect(stderr).toMatch(/^ *(next|=|help)|usage|Usage|did you mean|help:/m)
     expect(exit).toBe(1)
+  })
+
+  test('the key in use is no reason, also for a process that has met no key before', async () => {
+    const own = generateP256KeyPair().privateKey
+    const env = environmentOf({ url: `http://127.0.0.1:${port}`, organizationId: ID } as never, folder, own)
+    const { exit, stdout, stderr } = await quorateAlone(['approve', '7f3a-19c2', '--reason', own], { env })
+    expect([exit, stderr]).toEqual([1, expect.stringContaining('cli/key-in-file')])
+    expect(`${stdout}${stderr}`).not.toContain(own.slice(0, 32))
   })
 })

@@ -51,8 +51,9 @@ export async function voteOnBatch(input: CommandInput, path: string, choice: Cho
       'log in first, and vote with the session',
       'batch',
     )
-  const reason = readReason(input)
   const place = await findPlace(input)
+  // After the key in use is known, which no reason may be.
+  const reason = readReason(input)
   const client = submitter(place)
   const file = readBatchFile(path)
   const folder = options['definitions']

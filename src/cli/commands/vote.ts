@@ -43,8 +43,9 @@ type Voted =
 async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<ExitCode> {
   const { io, json, args, settings } = input
   const way = readWay(input)
-  const reason = readReason(input)
   const place = await findPlace(input)
+  // After the key in use is known, which no reason may be.
+  const reason = readReason(input)
   const known = await findKnown(input, place)
   const client = submitter(place)
   const found = new Map<string, Wire.Activity>()
