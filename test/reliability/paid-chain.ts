@@ -5,7 +5,7 @@ import type { SendOrder } from '../../activities/index.ts'
 import { encodeSolanaPayment, normalizeCaip2 } from '../../src/chain/index.ts'
 import { encodeHex } from '../../src/encoding/index.ts'
 import { startAnvil } from '../service/sends/anvil.ts'
-import { startSolanaNode } from '../service/sends/solana-node.ts'
+import { MAX_AGE, startSolanaNode } from '../service/sends/solana-node.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { type AccountShape, ETHEREUM, SOLANA } from '../service/signing/keys.ts'
 import { type Draw, drawing } from './drawing.ts'
@@ -25,8 +25,6 @@ export interface PaidChain {
   readonly caip2: string
   readonly settings: { readonly pollMs: number; readonly confirmations?: number }
   readonly account: AccountShape
-  /** Whether a service that is restored from a snapshot is told what the chain has beyond it. */
-  readonly canBeRestored: boolean
   /** Whether a fault of this name is one of its nodes'. */
   suffers(fault: string): boolean
   fund(address: string): Promise<void>
@@ -35,9 +33,12 @@ export interface PaidChain {
   amountOf(index: number): bigint
   balanceOf(payee: string): Promise<bigint>
   perhapsTakeBack(draw: Draw): Promise<void>
-  takenBack(): number
+  /** How many blocks were taken back, and payments signed anew. */
+  figures(): { readonly reorganised: number; readonly datedAnew: number }
   /** What each payee got, by all blocks. */
   readBlocks(): Promise<ReadonlyMap<string, readonly InBlock[]>>
+  /** Nothing more is left out or lags, now that nothing more is begun. */
+  calm(): void
   /** Resolves when nothing is taken back any more. */
   settle(): Promise<void>
   stop(): Promise<void>
@@ -59,9 +60,8 @@ async function startEthereum(stage: Stage): Promise<PaidChain> {
   return {
     url: anvil.url,
     caip2: SEPOLIA,
-    settings: { pollMs: 50, confirmations: CONFIRMATIONS },
+    settings: { pollMs: 400, confirmations: CONFIRMATIONS },
     account: ETHEREUM,
-    canBeRestored: true,
     suffers: (fault) => fault !== 'stale' && fault !== 'no status',
     async fund(address) {
       await anvil.fund(address, 100)
@@ -77,7 +77,8 @@ async function startEthereum(stage: Stage): Promise<PaidChain> {
     amountOf,
     balanceOf: async (payee) => BigInt(await anvil.rpc<string>('eth_getBalance', payee, 'latest')),
     perhapsTakeBack: () => mining.perhapsTakeBack(),
-    takenBack: () => mining.takenBack,
+    figures: () => ({ reorganised: mining.takenBack, datedAnew: 0 }),
+    calm() {},
     async readBlocks() {
       const paid = await readBlocks(anvil)
       const inBlock = ({ hash, value, price }: { hash: string; value: bigint; price: bigint }) => ({
@@ -94,6 +95,7 @@ async function startEthereum(stage: Stage): Promise<PaidChain> {
   }
 }
 
+const BLOCK_MS = 80
 /** A payee's account must hold this much, or it cannot be opened. */
 const RENT = 890_880
 /** All of the fee of a payment, which offers nothing for its place: one signature. */
@@ -115,10 +117,26 @@ interface SolanaBlock {
 }
 
 async function startSolana(stage: Stage): Promise<PaidChain> {
-  const node = await startSolanaNode()
+  const node = await startSolanaNode({ blocks: 'on-request' })
   stage.atEnd(() => node.close())
+  /** Blocks with payments that are to be taken back, before anybody has confirmed them. */
+  let toTakeBack = 0
+  let isNewestFull = false
+  const timer = setInterval(() => {
+    if (isNewestFull && toTakeBack > 0) {
+      node.takeBack(1)
+      toTakeBack--
+      takenBack++
+    }
+    const before = node.landed.size
+    node.produce()
+    isNewestFull = node.landed.size > before
+  }, BLOCK_MS)
+  stage.atEnd(async () => clearInterval(timer))
   const caip2 = normalizeCaip2('solana:devnet')
   let takenBack = 0
+  /** Whether what is offered now is left out until its blockhash expires. */
+  let isToExpire = false
   const payees = new Map<number, string>()
   const payeeOf = (index: number) => {
     const known = payees.get(index) ?? Keypair.generate().publicKey.toBase58()
@@ -134,9 +152,8 @@ async function startSolana(stage: Stage): Promise<PaidChain> {
   return {
     url: node.url,
     caip2,
-    settings: { pollMs: 50 },
+    settings: { pollMs: 400 },
     account: SOLANA,
-    canBeRestored: false,
     suffers: (fault) => fault !== 'repeated' || node.waiting.size > 0,
     async fund(address) {
       node.fund(address, 100)
@@ -152,13 +169,24 @@ async function startSolana(stage: Stage): Promise<PaidChain> {
     amountOf,
     balanceOf: async (payee) => node.balance(payee),
     async perhapsTakeBack(draw) {
-      // Leaders leave out what they have; the newest block is one that nobody has confirmed.
-      node.drops = draw(4) === 0
-      if (draw(3) !== 0) return
-      node.takeBack(1)
-      takenBack++
+      if (isToExpire) {
+        // So many blocks go by at once that every blockhash has expired, as far as another node knows that lags.
+        node.statusLag = 1 + draw(20)
+        node.produce(MAX_AGE + 3)
+        isToExpire = false
+        return
+      }
+      node.statusLag = 0
+      isToExpire = draw(15) === 0
+      // Leaders leave out what they have.
+      node.drops = isToExpire || draw(4) === 0
+      if (draw(3) === 0) toTakeBack++
     },
-    takenBack: () => takenBack,
+    figures: () => ({ reorganised: takenBack, datedAnew: node.offered.size - payees.size }),
+    calm() {
+      node.drops = false
+      node.statusLag = 0
+    },
     async readBlocks() {
       const paid = new Map<string, InBlock[]>()
       const last = await rpc<number>('getSlot', { commitment: 'confirmed' })
@@ -177,9 +205,10 @@ async function startSolana(stage: Stage): Promise<PaidChain> {
       return paid
     },
     async settle() {
-      node.drops = false
       await pause(500)
     },
-    async stop() {},
+    async stop() {
+      clearInterval(timer)
+    },
   }
 }

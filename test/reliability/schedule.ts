@@ -1,34 +1,38 @@
 /**
  * Payments by two machines while everything fails by a seeded schedule: the node answers late, never, of the past, of another
  * transaction or with a refusal after the deed, and its blocks are taken back; each machine's worker, the service and Temporal
- * are killed; the service is restored from a snapshot. Judged by all blocks of the chain, read from the node itself by nothing
+ * are killed; the service is restored from a snapshot; blockhashes of Solana expire while statuses lag. Judged by all blocks of the chain, read from the node itself by nothing
  * of the service's: each reference is paid once, told as it is, and for no more than its ceiling.
  */
-import { type ChildProcess, execFile } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   createPlanStore,
   isSendOver,
   type PlanStore,
   type SendOrder,
   type SendProgress,
+  sendIdOf,
 } from '../../activities/index.ts'
 import { createSubmitClient, type SubmitClient } from '../../src/client/index.ts'
 import { assertNotElsewhere } from '../../src/sending/index.ts'
 import { restoreSnapshot, saveSnapshot } from '../../src/service/index.ts'
+import { askAboutLanes } from '../../src/service/operator/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
-import { connectTemporal, findTemporal, startTemporalServer } from '../../src/worker/index.ts'
-import type { send } from '../../workflows/index.ts'
-import { FAULTS, startFaultNode } from '../faults/fault-node.ts'
-import { commandFile } from '../programs.ts'
+import { connectTemporal, findTemporal, startTemporalServer, type TemporalConnections } from '../../src/worker/index.ts'
+import { ensureNamespace } from '../../src/worker/namespace.ts'
+import type { send, sendBatch } from '../../workflows/index.ts'
+import { sendBatchWorkflowId, sendWorkflowId } from '../../workflows/names.ts'
+import { FAULTS, type FaultNode, startFaultNode } from '../faults/fault-node.ts'
 import { readClient, startProcess } from '../service/process.ts'
 import { accountsOf } from '../service/signing/keys.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
+import { batchOf } from '../workflows/send-stage.ts'
 import { drawing, pick } from './drawing.ts'
 import { kill } from './field.ts'
 import { type PaidChain, startPaidChain } from './paid-chain.ts'
@@ -40,13 +44,22 @@ import type { WorkerProcessSettings } from './worker-process.ts'
 const FAULTY = 25
 /** Of a hundred references so many are begun on both machines at once. */
 const BOTH = 20
+/** Of a hundred references so many are begun by a send alone, and all others in a batch. */
+const ALONE = 10
 const SENDERS = 3
-const NUDGED_EACH_MS = 2_500
+const QUEUE = 'schedule'
+/** So many are begun at once, and then something dies, while what was begun before them may be open still. */
+const MOST_AT_ONCE = 20
+/** So often what is open looks at once: it may be waiting for the next try of a step that met a fault. */
+const NUDGED_EACH_MS = 8_000
 
 export interface Scheduled {
   readonly payments: number
   readonly kinds: number
+  /** How often blocks were taken back, on the chain where it was least often. */
   readonly reorganised: number
+  /** Payments on Solana that were signed anew, since their blockhash had expired. */
+  readonly datedAnew: number
   readonly kills: number
   readonly restores: number
   /** References that were begun on both machines. */
@@ -64,7 +77,7 @@ export interface Scheduled {
 }
 
 export interface ScheduleOptions {
-  readonly chain: 'ethereum' | 'solana'
+  /** So many in all, in turn on Ethereum and on Solana. */
   readonly count: number
   readonly seed: number
   readonly mostMs?: number
@@ -78,21 +91,29 @@ export async function payBySchedule({ mostMs = 7_200_000, signal, ...options }: 
 
 interface Machine {
   readonly name: string
-  readonly queue: string
   readonly store: PlanStore
+  /** Of its namespace. Each machine has a Temporal of its own in life; what dies here are both at once. */
+  readonly temporal: TemporalConnections
   worker?: ChildProcess
   readonly begun: Map<string, SendOrder>
+  /** Workflows of sends and batches, with the sends that they are to end. */
+  readonly runs: { readonly workflowId: string; readonly sendIds: readonly string[] }[]
 }
 
-async function pay({ chain: kind, count, seed }: ScheduleOptions, stage: Stage): Promise<Scheduled> {
+async function pay({ count, seed }: ScheduleOptions, stage: Stage): Promise<Scheduled> {
   const draw = drawing(seed)
   const folder = mkdtempSync(join(tmpdir(), 'quorate-schedule-'))
   stage.atEnd(async () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  const chain = await startPaidChain(kind, stage)
-  const node = await startFaultNode(chain.url)
-  stage.atEnd(() => node.close())
-
-  const serving = { chains: { [chain.caip2]: { ...chain.settings, url: node.url } }, operator: true }
+  const chains = [await startPaidChain('ethereum', stage), await startPaidChain('solana', stage)] as const
+  const chainOf = (index: number) => chains[index % 2]!
+  const nodes: FaultNode[] = []
+  for (const { url } of chains) {
+    const node = await startFaultNode(url)
+    nodes.push(node)
+    stage.atEnd(() => node.close())
+  }
+  const served = chains.map(({ caip2, settings }, at) => [caip2, { ...settings, url: nodes[at]!.url }])
+  const serving = { chains: Object.fromEntries(served), operator: true }
   let dataDir = join(folder, 'service')
   mkdirSync(dataDir, { mode: 0o700 })
   let service = await startProcess(dataDir, serving)
@@ -102,22 +123,21 @@ async function pay({ chain: kind, count, seed }: ScheduleOptions, stage: Stage):
   const { apiPrivateKey } = JSON.parse(readFileSync(join(dataDir, 'bootstrap.json'), 'utf8')) as Record<string, string>
   const stamper = createApiKeyStamper({ privateKey: new Secret(apiPrivateKey!) })
   const client = createSubmitClient({ baseUrl: service.url, organizationId, stamper })
-  const senders = await makeSenders(service.url, { client, dataDir, chain })
+  const senders: (readonly string[])[] = []
+  for (const chain of chains) senders.push(await makeSenders(service.url, { client, dataDir, chain }))
 
   const temporalFolder = join(folder, 'temporal')
   const binary = await findTemporal({ announce: () => {} })
   let server = await startTemporalServer({ binary, folder: temporalFolder, announce: () => {} })
   stage.atEnd(() => server.stop())
   const temporalPort = Number(server.address.split(':')[1])
-  const temporal = await connectTemporal({ address: server.address, tls: server.tls }, testSeal)
-  stage.atEnd(() => temporal.close())
-
+  let isUp: Promise<unknown> = Promise.resolve()
   const bundleFile = join(folder, 'bundle.js')
   writeFileSync(bundleFile, (await testBundle()).code)
   const startWorker = (machine: Machine) => {
     const settings: WorkerProcessSettings = {
-      temporal: { address: server.address, tls: server.tls },
-      taskQueue: machine.queue,
+      temporal: { address: server.address, tls: server.tls, namespace: machine.name },
+      taskQueue: QUEUE,
       baseUrl: service.url,
       organizationId,
       privateKey: apiPrivateKey!,
@@ -129,42 +149,72 @@ async function pay({ chain: kind, count, seed }: ScheduleOptions, stage: Stage):
     const worker = startWorkerProcess(settings)
     machine.worker = worker
     stage.atEnd(() => kill(worker))
-    // One that cannot reach Temporal ends, as a service manager sees.
-    worker.once('exit', () => setTimeout(() => stage.signal.aborted || startWorker(machine), 300))
+    // One that cannot reach Temporal ends, as a service manager sees, which begins it when there is one.
+    worker.once('exit', async () => {
+      await Promise.all([delay(300), isUp])
+      if (!stage.signal.aborted) startWorker(machine)
+    })
   }
-  const machines = ['one', 'two'].map((name): Machine => {
+  const startMachine = async (name: string): Promise<Machine> => {
     mkdirSync(join(folder, name), { mode: 0o700 })
+    const temporal = await connectTemporal({ address: server.address, tls: server.tls, namespace: name }, testSeal)
+    stage.atEnd(() => temporal.close())
+    await untilThere(() => ensureNamespace(temporal.client.connection, { namespace: name, retentionDays: 1 }))
     const store = createPlanStore(join(folder, name, 'plans'))
-    const machine: Machine = { name, queue: `schedule-${name}`, store, begun: new Map() }
+    const machine: Machine = { name, store, temporal, begun: new Map(), runs: [] }
     startWorker(machine)
     return machine
-  }) as [Machine, Machine]
+  }
+  const untilThere = (work: () => Promise<unknown>): Promise<unknown> =>
+    work().catch(() => stage.pause(200).then(() => untilThere(work)))
+  const machines = [await startMachine('one'), await startMachine('two')] as const
 
   const kinds = new Set<string>()
   const answering = drawing(seed + 1)
-  node.fault = ({ method }) => {
-    if (answering(100) >= FAULTY) return undefined
-    const those = Object.entries(FAULTS).filter(([name, { of }]) => of.test(method) && chain.suffers(name))
-    const [name, { make }] = pick(those, answering)
-    kinds.add(name)
-    return make(answering(1_000))
+  const faultsOf = (chain: PaidChain): FaultNode['fault'] => {
+    return ({ method }) => {
+      if (answering(100) >= FAULTY) return undefined
+      const those = Object.entries(FAULTS).filter(([name, { of }]) => of.test(method) && chain.suffers(name))
+      const [name, { make }] = pick(those, answering)
+      kinds.add(name)
+      return make(answering(1_000))
+    }
   }
+  const answerFalsely = () => {
+    for (const [at, node] of nodes.entries()) node.fault = faultsOf(chains[at]!)
+  }
+  const answerTruly = () => {
+    for (const node of nodes) node.fault = () => undefined
+  }
+  answerFalsely()
 
-  /** As `quorate send` does it, again until it is done. */
-  const begin = async (machine: Machine, order: SendOrder): Promise<void> => {
+  /** As `quorate send` does it, with an order or with a file of them, again until it is done. */
+  const begin = async ({ store, temporal, begun, runs }: Machine, orders: readonly SendOrder[]): Promise<void> => {
     for (;;) {
       try {
-        const asking = { ledger: machine.store.sends, not: [], now: Date.now, pause: async () => {} }
-        const [asked] = await assertNotElsewhere(client, [order], asking)
-        const { sendId } = await machine.store.sends.enter(asked!)
-        // Each machine has a Temporal of its own in life: here the ids of its workflows are its own.
-        await temporal.client.workflow.start<typeof send>('send', {
-          workflowId: `${machine.name}/send/${organizationId}/${sendId}`,
-          taskQueue: machine.queue,
-          args: [{ organizationId, sendId }],
+        const asking = { ledger: store.sends, not: [], now: Date.now, pause: async () => {} }
+        const asked = await assertNotElsewhere(client, orders, asking)
+        const sendIds = asked.map((order) => sendIdOf(order))
+        const started = {
+          taskQueue: QUEUE,
           workflowIdConflictPolicy: 'USE_EXISTING',
-        })
-        machine.begun.set(sendId, order)
+        } as const
+        let workflowId: string
+        if (asked.length === 1) {
+          const { sendId } = await store.sends.enter(asked[0]!)
+          workflowId = sendWorkflowId(organizationId, sendId)
+          const args: Parameters<typeof send> = [{ organizationId, sendId }]
+          await temporal.client.workflow.start<typeof send>('send', { ...started, workflowId, args })
+        } else {
+          const batch = batchOf(asked)
+          await store.batches.put(batch)
+          const { batchId } = batch
+          workflowId = sendBatchWorkflowId(organizationId, batchId)
+          const args: Parameters<typeof sendBatch> = [{ organizationId, batchId }]
+          await temporal.client.workflow.start<typeof sendBatch>('sendBatch', { ...started, workflowId, args })
+        }
+        for (const [index, sendId] of sendIds.entries()) begun.set(sendId, orders[index]!)
+        runs.push({ workflowId, sendIds })
         return
       } catch (error) {
         if (/^(cli|apply)\//.test((error as { code?: string }).code ?? '')) throw error
@@ -183,9 +233,13 @@ async function pay({ chain: kind, count, seed }: ScheduleOptions, stage: Stage):
       service = await startProcess(dataDir, { ...serving, port })
     },
     async () => {
-      process.kill(server.pid, 'SIGKILL')
-      await server.stop()
-      server = await startTemporalServer({ binary, folder: temporalFolder, port: temporalPort, announce: () => {} })
+      const restart = async () => {
+        process.kill(server.pid, 'SIGKILL')
+        await server.stop()
+        server = await startTemporalServer({ binary, folder: temporalFolder, port: temporalPort, announce: () => {} })
+      }
+      isUp = restart()
+      await isUp
     },
   ]
   const snapshot = join(folder, 'service.snapshot')
@@ -195,97 +249,149 @@ async function pay({ chain: kind, count, seed }: ScheduleOptions, stage: Stage):
     await restoreSnapshot(dataDir, snapshot)
     service = await startProcess(dataDir, { ...serving, port })
   }
-  /** As an operator does whose service says that it holds still, with a node that answers: what it cannot read it leaves. */
+  /** As an operator does whose service says that it holds still, with nodes that answer: what it cannot read it leaves. */
   const reconcile = async () => {
-    const faults = node.fault
-    node.fault = () => undefined
-    const args = [commandFile(), 'sends', 'reconcile', '--yes', '--json', '--folder', dataDir]
-    await promisify(execFile)(process.execPath, args).catch(() => {})
-    node.fault = faults
+    answerTruly()
+    await askAboutLanes(dataDir, { kind: 'reconcile-lanes', others: [] }).catch(() => {})
+    if (!isTrueNow) answerFalsely()
   }
 
+  const blocks = drawing(seed + 2)
+  let [isCalm, isTrueNow] = [false, false]
+  const perhapsTakeBack = () => Promise.all(chains.map((chain) => chain.perhapsTakeBack(blocks)))
+  const ended = new Map<string, Surveyed>()
   const orders: SendOrder[] = []
-  const nudging = startNudging(machines, (id) => temporal.client.workflow.getHandle<typeof send>(id).signal('nudge'), {
-    organizationId,
-    stage,
-  })
+  const nudging = startNudging()
+  const atOnce = Math.min(MOST_AT_ONCE, Math.ceil(count / 10))
   const [saveAt, restoreAt] = [Math.floor(count / 3), Math.floor(count / 2)]
-  for (let index = 0; index < count; index++) {
-    const order = orderOf(index)
-    orders.push(order)
-    const isBoth = draw(100) < BOTH
-    if (isBoth) figures.both++
-    const chosen = isBoth ? machines : [machines[draw(2)]!]
-    await Promise.all(chosen.map((machine) => begin(machine, order)))
-    await chain.perhapsTakeBack(draw)
-    stage.standing = `${index + 1} begun`
-    if (chain.canBeRestored && index === saveAt) await saveSnapshot(dataDir, snapshot)
-    if (figures.restores > 0 && index % 8 === 7) await reconcile()
-    if (chain.canBeRestored && index === restoreAt) await restore()
-    else if (index > 0 && index % Math.ceil(count / 9) === 0) await kills[figures.kills++ % kills.length]!()
+  let isSaved = false
+  while (orders.length < count) {
+    await beginSome(Math.min(atOnce, count - orders.length))
+    stage.standing = `${orders.length} begun`
+    await perhapsTakeBack()
+    await untilOver(Math.max(1, orders.length - 2 * atOnce))
+    // The snapshot has some that are paid, and lacks some that are.
+    if (!isSaved && orders.length >= saveAt) {
+      await saveSnapshot(dataDir, snapshot)
+      isSaved = true
+    } else if (figures.restores === 0 && orders.length >= restoreAt) await restore()
+    else await kills[figures.kills++ % kills.length]!()
   }
+  isCalm = true
+  for (const chain of chains) chain.calm()
   await untilOver(Math.ceil(count * 0.8))
-  node.fault = () => undefined
+  isTrueNow = true
+  answerTruly()
   await untilOver(count)
-  await chain.settle()
+  await Promise.all(chains.map((chain) => chain.settle()))
   nudging.stop()
-  await chain.stop()
-  return { payments: count, kinds: kinds.size, reorganised: chain.takenBack(), ...figures, ...(await judge()) }
+  await Promise.all(chains.map((chain) => chain.stop()))
+  const blocksTakenBack = chains.map((chain) => chain.figures().reorganised)
+  return {
+    ...{ payments: count, kinds: kinds.size, reorganised: Math.min(...blocksTakenBack) },
+    ...{ datedAnew: chains[1].figures().datedAnew, ...figures, ...(await judge()) },
+  }
+
+  /** Some on one machine, some on the other, and some on both at once: most in a batch of the machine's, and a few alone. */
+  async function beginSome(some: number): Promise<void> {
+    const batches = new Map<Machine, SendOrder[]>(machines.map((machine) => [machine, []]))
+    const begins: Promise<void>[] = []
+    for (let begun = 0; begun < some; begun++) {
+      const order = orderOf(orders.length)
+      orders.push(order)
+      const isBoth = draw(100) < BOTH
+      if (isBoth) figures.both++
+      for (const machine of isBoth ? machines : [machines[draw(2)]!]) {
+        if (draw(100) < ALONE) begins.push(begin(machine, [order]))
+        else batches.get(machine)!.push(order)
+      }
+    }
+    for (const [machine, rows] of batches) if (rows.length > 0) begins.push(begin(machine, rows))
+    await Promise.all(begins)
+  }
 
   function orderOf(index: number): SendOrder {
-    const from = senders[index % SENDERS]!
+    const from = pick(senders[index % 2]!, draw)
     return {
       reference: `S-${seed}-${index}`,
       organization: { name: 'acme', id: organizationId, baseUrl: service.url },
-      ...chain.payment({ from, index }),
+      ...chainOf(index).payment({ from, index }),
       from: 'treasury',
       to: `payee ${index}`,
-      amount: `${chain.amountOf(index)}`,
+      amount: `${chainOf(index).amountOf(index)}`,
       orderedAt: new Date().toISOString(),
     }
   }
 
-  /** The progress of each begun send, machine by machine. */
-  async function survey(): Promise<readonly { readonly order: SendOrder; readonly progress?: SendProgress }[]> {
-    const all = machines.flatMap(({ store, begun }) =>
-      [...begun].map(async ([sendId, order]) => {
+  /** The progress of each begun send, machine by machine; what has come to its end is read once. */
+  async function survey(over = ended): Promise<readonly Surveyed[]> {
+    const all = machines.flatMap(({ name, store, begun }) =>
+      [...begun].map(async ([sendId, order]): Promise<Surveyed> => {
+        const known = over.get(`${name}/${sendId}`)
+        if (known !== undefined) return known
         const progress = await store.sends.getProgress(sendId)
-        return { order, ...(progress && { progress }) }
+        const found = { order, ...(progress && { progress }) }
+        if (isOver(found)) over.set(`${name}/${sendId}`, found)
+        return found
       }),
     )
     return Promise.all(all)
+  }
+
+  /** Tells what is open to look at once, now and then: pauses between two tries of a step are no part of the run. */
+  function startNudging() {
+    let isStopped = false
+    const running = (async () => {
+      while (!isStopped) {
+        await stage.pause(NUDGED_EACH_MS)
+        for (const { name, temporal, runs } of machines) {
+          for (const { workflowId, sendIds } of runs) {
+            if (isStopped || sendIds.every((sendId) => ended.has(`${name}/${sendId}`))) continue
+            const handle = temporal.client.workflow.getHandle<typeof send>(workflowId)
+            await handle.signal('nudge').catch(() => {})
+          }
+        }
+      }
+    })()
+    running.catch(() => {})
+    return {
+      stop() {
+        isStopped = true
+      },
+    }
   }
 
   async function untilOver(least: number): Promise<void> {
     for (let looks = 0; ; looks++) {
       const all = await survey()
       stage.standing = standing(all)
-      const over = new Set(
-        all.filter(({ progress }) => progress && isSendOver(progress.state)).map(({ order }) => order),
-      )
-      const open = all.filter(({ progress }) => progress === undefined || !isSendOver(progress.state))
+      const over = new Set(all.filter(isOver).map(({ order }) => order))
+      const open = all.filter((each) => !isOver(each))
       if (least < count ? over.size >= least : open.length === 0) return
-      if (figures.restores > 0 && looks % 6 === 5) await reconcile()
-      await stage.pause(500)
+      if (figures.restores > 0 && looks % 4 === 3) await reconcile()
+      if (!isCalm) await perhapsTakeBack()
+      await stage.pause(1_000)
     }
   }
 
   async function judge() {
-    const paid = await chain.readBlocks()
+    const paid = await Promise.all(chains.map((chain) => chain.readBlocks()))
     const found = { unpaid: 0, twice: 0, wrong: 0, mistold: 0, dear: 0 }
     let [asked, had] = [0n, 0n]
+    // Read anew: an end never changes.
+    const told = Map.groupBy(await survey(new Map()), ({ order }) => order.reference)
     for (const [index, { reference }] of orders.entries()) {
+      const chain = chainOf(index)
       const to = chain.payeeOf(index)
       const amount = chain.amountOf(index)
-      const payments = paid.get(to) ?? []
+      const payments = paid[index % 2]!.get(to) ?? []
       asked += amount
       had += await chain.balanceOf(to)
       if (payments.length === 0) found.unpaid++
       if (payments.length > 1) found.twice++
       if (payments.some((each) => each.amount !== amount)) found.wrong++
       if (payments.some(({ isDear }) => isDear)) found.dear++
-      for (const { order, progress } of await survey()) {
-        if (order.reference !== reference) continue
+      for (const { progress } of told.get(reference) ?? []) {
         const isTrue = progress?.state === 'included' && progress.transactionHash === payments[0]?.hash
         if (!isTrue) {
           found.mistold++
@@ -297,7 +403,15 @@ async function pay({ chain: kind, count, seed }: ScheduleOptions, stage: Stage):
   }
 }
 
-function standing(all: readonly { readonly progress?: SendProgress }[]): string {
+/** A begun send on one of the machines. */
+interface Surveyed {
+  readonly order: SendOrder
+  readonly progress?: SendProgress
+}
+
+const isOver = ({ progress }: Surveyed) => progress !== undefined && isSendOver(progress.state)
+
+function standing(all: readonly Surveyed[]): string {
   const counts = new Map<string, number>()
   for (const { progress } of all) {
     const { state = 'not begun', error } = progress ?? {}
@@ -307,33 +421,6 @@ function standing(all: readonly { readonly progress?: SendProgress }[]): string 
   return [...counts].map(([state, of]) => `${of} ${state}`).join(', ')
 }
 
-/** Tells what has not ended to look at once, so that the pauses between two looks are no part of the run. */
-function startNudging(
-  machines: readonly Machine[],
-  signal: (workflowId: string) => Promise<void>,
-  { organizationId, stage }: { readonly organizationId: string; readonly stage: Stage },
-) {
-  let isOver = false
-  const running = (async () => {
-    while (!isOver && !stage.signal.aborted) {
-      for (const { name, store, begun } of machines) {
-        for (const sendId of begun.keys()) {
-          const progress = await store.sends.getProgress(sendId)
-          if (isOver || (progress && isSendOver(progress.state))) continue
-          await signal(`${name}/send/${organizationId}/${sendId}`).catch(() => {})
-        }
-      }
-      await stage.pause(NUDGED_EACH_MS)
-    }
-  })()
-  running.catch(() => {})
-  return {
-    stop() {
-      isOver = true
-    },
-  }
-}
-
 async function makeSenders(
   url: string,
   { client, dataDir, chain }: { readonly client: SubmitClient; readonly dataDir: string; readonly chain: PaidChain },
@@ -341,7 +428,7 @@ async function makeSenders(
   const speaker = readClient(dataDir)
   const senders: string[] = []
   for (let index = 0; index < SENDERS; index++) {
-    const parameters = { walletName: `w${index}`, accounts: accountsOf(chain.account) }
+    const parameters = { walletName: `${chain.caip2} ${index}`, accounts: accountsOf(chain.account) }
     const made = await speaker.send(url, speaker.body('ACTIVITY_TYPE_CREATE_WALLET', parameters))
     const { walletId } = made!.result.createWalletResult!
     const { accounts } = await client.query('list_wallet_accounts', { walletId })

@@ -63,6 +63,7 @@ const naive: SubmitClient = {
 const connection = await connect()
 const worker = await createWorker({
   connection,
+  ...(settings.temporal.namespace === undefined ? {} : { namespace: settings.temporal.namespace }),
   seal: testSeal,
   taskQueue: settings.taskQueue,
   activities: dying(
