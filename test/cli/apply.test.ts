@@ -54,7 +54,7 @@ features: { EMAIL_AUTH: true }
     expect(standing.exit, 'status, while it waits').toBe(3)
     expect(standing.stdout).toMatch(/^([0-9a-f]{4}-[0-9a-f]{4}) waits for \w+.*, who votes with `quorate approve \1`$/m)
     const vote = await quorate(['approve', code, '--yes', '--key-file', bobKey], { env })
-    expect(vote.stdout).toContain('FEATURE_NAME_EMAIL_AUTH')
+    expect(vote.stdout).toContain('+ feature.EMAIL_AUTH')
     expect(vote.stdout).toContain('COMPLETED')
     expect(vote.exit).toBe(0)
 

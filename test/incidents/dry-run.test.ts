@@ -108,7 +108,7 @@ describe('dry run: by type', () => {
       )
     expect(makers.sort()).toEqual([
       'cli/background/come-up.ts',
-      'cli/commands/incident.ts',
+      'cli/commands/incident-contain.ts',
       'cli/commands/logout.ts',
       'cli/commands/rotate-auth-proxy.ts',
       'cli/commands/rotate-oauth2.ts',
