@@ -24,7 +24,7 @@ export const COLD = { id: idFor('wallet.cold'), label: 'cold' }
 const HOT = { id: idFor('wallet.hot'), label: 'hot' }
 export const TO = '0x1111111111111111111111111111111111111111'
 
-const conditions = [
+export const conditions = [
   'true',
   '1 == 1',
   "activity.kind == 'SIGN_TRANSACTION'",
@@ -51,7 +51,7 @@ const expression: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
 
 export const ids = Object.fromEntries(NAMES.map((name) => [name, idFor(`user.${name}`)]))
 const tagged = `approvers.filter(u, u.tags.contains('${idFor('tag.ops')}')).count()`
-const consensuses = [
+export const consensuses = [
   null,
   'approvers.count() >= 2',
   'approvers.count() == 1',

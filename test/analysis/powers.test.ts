@@ -20,6 +20,7 @@ import {
   TO,
   TYPES,
 } from './generated.ts'
+import { wideFaults, wideOrganization, wideShapes } from './wide.ts'
 
 describe('powers', () => {
   test('nobody is missed and nobody is named untruly, by every vote in every order', () => {
@@ -31,6 +32,22 @@ describe('powers', () => {
       }),
       { numRuns: runs(200) },
     )
+  })
+
+  test('the same is so of up to six people, with credentials of several sorts, and up to twelve policies of any syntax', () => {
+    let [asked, unknown] = [0, 0]
+    fc.assert(
+      fc.property(wideShapes, (shape) => {
+        const resources = wideOrganization(shape)
+        const rows = powersOf(actualOf(resources), { nowMs: NOW, powers: ['sign', 'export'] })
+        const found = wideFaults(shape, resources, rows)
+        asked += found.asked
+        unknown += found.unknown
+        expect(found.faults).toEqual([])
+      }),
+      { numRuns: runs(60) },
+    )
+    expect(unknown).toBeLessThan(asked / 50)
   })
 
   test('those policies are cited by which these people have it, and no others', () => {

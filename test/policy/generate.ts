@@ -1,6 +1,6 @@
 import type { Expression } from '../../src/policy/ast.ts'
-import { isRootName, roots, rootsOf, structRow } from '../../src/policy/environment.ts'
-import type { PolicyContext } from '../../src/policy/index.ts'
+import { isRootName, type RootName, roots, rootsOf, structRow } from '../../src/policy/environment.ts'
+import type { PolicyContext, PolicyField } from '../../src/policy/index.ts'
 import * as t from '../../src/policy/types.ts'
 
 /** Choices drawn from a list of numbers, so that what is generated shrinks with it; a used-up tape draws zeros. */
@@ -91,7 +91,23 @@ export function anyTree(tape: Tape, depth: number): Expression {
 
 /** The text of a bool expression over the roots of `condition` that mostly has the right types. */
 export function typedCondition(tape: Tape): string {
-  return typed(tape, t.bool, 4, [])
+  return typedText(tape, { field: 'condition' })
+}
+
+/** The text of a bool expression over the roots of a field that mostly has the right types; `texts` are what it compares with. */
+export function typedText(
+  tape: Tape,
+  { field, texts = ['', 'a', '0xAB', '5'], given, depth = 4 }: Partial<Scene> & { field: PolicyField; depth?: number },
+): string {
+  return typed(tape, t.bool, depth, { field, texts, given, variables: [] })
+}
+
+interface Scene {
+  readonly field: PolicyField
+  readonly texts: readonly string[]
+  /** The roots that are read. @default all of the field */
+  readonly given?: readonly RootName[] | undefined
+  readonly variables: readonly Variable[]
 }
 
 interface Variable {
@@ -99,16 +115,16 @@ interface Variable {
   readonly type: t.Type
 }
 
-function typed(tape: Tape, wanted: t.Type, depth: number, variables: readonly Variable[]): string {
+function typed(tape: Tape, wanted: t.Type, depth: number, scene: Scene): string {
   // Now and then the wrong type, so that the checker has something to refuse.
   const type = tape.below(25) === 24 ? tape.pick([t.bool, t.int, t.string, t.list(t.int)]) : wanted
-  const inner = (of: t.Type) => typed(tape, of, depth - 1, variables)
-  const found = pathsTo(type, variables)
+  const inner = (of: t.Type) => typed(tape, of, depth - 1, scene)
+  const found = pathsTo(type, scene)
   if (found.length > 0 && tape.below(3) > 0) return tape.pick(found)
   switch (type.kind) {
     case 'bool':
       if (depth <= 0) return tape.pick(['true', 'false'])
-      return typedBool(tape, depth, variables, inner)
+      return typedBool(tape, depth, scene, inner)
     case 'int':
     case 'uint':
     case 'number':
@@ -116,22 +132,31 @@ function typed(tape: Tape, wanted: t.Type, depth: number, variables: readonly Va
       return tape.pick(['0', '1', '-7', '5000', '340282366920938463463374607431768211456'])
     case 'string':
       if (depth > 0 && tape.below(4) === 0) return `${inner(t.string)}[${tape.below(3)}..${3 + tape.below(9)}]`
-      return tape.pick(["''", "'a'", "'0xAB'", "'5'"])
+      if (depth > 0 && tape.below(8) === 0) return `{ it: ${inner(t.string)} }.it`
+      return `'${tape.pick(scene.texts)}'`
     case 'list':
       if (depth > 0 && tape.below(4) === 0)
-        return `${inner(type)}.filter(v${depth}, ${typed(tape, t.bool, depth - 1, [
-          ...variables,
-          { name: `v${depth}`, type: type.element },
-        ])})`
+        return `${inner(type)}.filter(v${depth}, ${typed(tape, t.bool, depth - 1, within(scene, { name: `v${depth}`, type: type.element }))})`
       return type.element.kind === 'struct' ? '[]' : `[${inner(type.element)}, ${inner(type.element)}]`
     default:
       return found.length > 0 ? tape.pick(found) : 'true'
   }
 }
 
-function typedBool(tape: Tape, depth: number, variables: readonly Variable[], inner: (type: t.Type) => string): string {
+function within(scene: Scene, variable: Variable): Scene {
+  return { ...scene, variables: [...scene.variables, variable] }
+}
+
+/** Structs of which a field's roots have lists. */
+const WALKED: Readonly<Record<PolicyField, readonly string[]>> = {
+  condition: ['Transfer', 'Instruction', 'Wallet'],
+  consensus: ['User', 'Credential', 'User'],
+  time: [],
+}
+
+function typedBool(tape: Tape, depth: number, scene: Scene, inner: (type: t.Type) => string): string {
   const of = tape.pick<t.Type>([t.int, t.string, t.bool])
-  const listOf = tape.pick<t.Type>([t.int, t.string, t.struct('Transfer'), t.struct('Instruction'), t.struct('Wallet')])
+  const listOf = tape.pick<t.Type>([t.int, t.string, ...WALKED[scene.field].map(t.struct)])
   const name = `v${depth}`
   switch (tape.below(7)) {
     case 0:
@@ -147,22 +172,24 @@ function typedBool(tape: Tape, depth: number, variables: readonly Variable[], in
     case 5:
       return `${inner(t.list(of))}.contains(${inner(of)})`
     default: {
-      const predicate = typed(tape, t.bool, depth - 1, [...variables, { name, type: listOf }])
+      const predicate = typed(tape, t.bool, depth - 1, within(scene, { name, type: listOf }))
       return `${inner(t.list(listOf))}.${tape.pick(['all', 'any'])}(${name}, ${predicate})`
     }
   }
 }
 
-/** Every path from a root of `condition` or a variable to a value of the type, through fields alone. */
-function pathsTo(type: t.Type, variables: readonly Variable[]): readonly string[] {
+/** Every path from a root of the field or a variable to a value of the type, through fields alone. */
+function pathsTo(type: t.Type, { field, variables, given }: Scene): readonly string[] {
   const paths: string[] = []
   const walk = (path: string, at: t.Type, depth: number) => {
     if (t.unify(at, type) !== undefined && at.kind === type.kind) paths.push(path)
     if (at.kind === 'struct' && depth > 0)
       for (const field of structRow(at.name).fields) walk(`${path}.${field.name}`, field.type, depth - 1)
     if (at.kind === 'map') walk(`${path}['k']`, at.value, depth)
+    if (at.kind === 'list' && at.element.kind === 'struct' && depth > 0)
+      for (const place of [0, 1]) walk(`${path}[${place}]`, at.element, depth - 1)
   }
-  for (const root of rootsOf('condition')) walk(root, roots[root].type, 3)
+  for (const root of given ?? rootsOf(field)) walk(root, roots[root].type, 3)
   for (const { name, type: variableType } of variables) walk(name, variableType, 2)
   return paths.filter((path) => !path.includes("contract_call_args['k']") && !path.includes("message['k']"))
 }
