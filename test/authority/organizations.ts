@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { generateP256KeyPair, sha256 } from '../../src/crypto/index.ts'
 import { encodeBase64Url, encodeUtf8 } from '../../src/encoding/index.ts'
+import { checkText } from '../../src/policy/index.ts'
 import { insertApiKey } from '../../src/service/resources/api-keys/store.ts'
 import { insertAuthenticator } from '../../src/service/resources/authenticators/store.ts'
 import { insertOauthProvider } from '../../src/service/resources/oauth-providers/store.ts'
@@ -11,6 +12,7 @@ import { insertPolicy } from '../../src/service/resources/policies/store.ts'
 import { insertTag } from '../../src/service/resources/tags/store.ts'
 import { insertUser } from '../../src/service/resources/users/store.ts'
 import type { Transaction } from '../../src/service/store/index.ts'
+import { Tape, typedText } from '../policy/generate.ts'
 import { openStoreOf } from '../postgres.ts'
 import type { TestClient, TestService } from '../service/harness.ts'
 import { createPasskey } from '../service/passkey.ts'
@@ -45,12 +47,16 @@ const CONSENSUS = [
   `!credentials.all(c, c.type != '${PASSKEY}')`,
 ] as const
 
+/** What policies of any syntax compare with, so that some comparisons hold. */
+const COMPARED = ['TAG', 'ID', 'alice', 'bob', 'carol', 'desk@acme.test', 'carol@acme.test', PASSKEY, OAUTH, OTP, '']
+
 export interface Shape {
   readonly people: Readonly<Record<Name, { readonly has: readonly Sort[]; readonly tagged: boolean }>>
   readonly members: readonly Name[]
   readonly threshold: number
   readonly policies: readonly {
-    readonly consensus: number
+    /** The place of one that people write, or a text with `TAG` and `ID`. */
+    readonly consensus: number | string
     readonly who: Name
     readonly denies: boolean
     /** @default none */
@@ -64,18 +70,36 @@ const person = (least: readonly Sort[]) =>
     tagged: fc.boolean(),
   })
 
+/** A text of any syntax that the checker takes. */
+const anySyntax = fc
+  .tuple(fc.array(fc.nat(1_000_000), { minLength: 120, maxLength: 120 }), fc.integer({ min: 1, max: 3 }))
+  .map(([drawn, depth]) => typedText(new Tape(drawn), { field: 'consensus', texts: COMPARED, depth }))
+  .filter((text) => text.length < 1_000 && checkText('consensus', text).every(({ severity }) => severity !== 'error'))
+const joined: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
+  node: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(...CONSENSUS),
+    anySyntax,
+    fc.tuple(tie('node'), fc.constantFrom('&&', '||'), tie('node')).map(([a, op, b]) => `(${a}) ${op} (${b})`),
+    tie('node').map((a) => `!(${a})`),
+  ),
+})).node
+
+const policyOf = (consensus: fc.Arbitrary<number | string>) =>
+  fc.record({
+    consensus,
+    who: fc.constantFrom(...PEOPLE),
+    denies: fc.constantFrom(false, false, false, true),
+  })
+
 /** Alice asks, with a key or a passkey. */
 export const shapes: fc.Arbitrary<Shape> = fc.record({
   people: fc.record({ alice: person(['key']), bob: person([]), carol: person([]), dave: person([]) }),
   members: fc.subarray([...PEOPLE], { minLength: 1, maxLength: 3 }),
   threshold: fc.integer({ min: 1, max: 3 }),
-  policies: fc.array(
-    fc.record({
-      consensus: fc.nat(CONSENSUS.length - 1),
-      who: fc.constantFrom(...PEOPLE),
-      denies: fc.constantFrom(false, false, false, true),
-    }),
-    { minLength: 1, maxLength: 3 },
+  policies: fc.oneof(
+    fc.array(policyOf(fc.nat(CONSENSUS.length - 1)), { minLength: 1, maxLength: 3 }),
+    fc.array(policyOf(joined), { minLength: 1, maxLength: 12 }),
   ),
 })
 
@@ -207,7 +231,9 @@ async function insert(tx: Transaction, service: TestService, shape: Shape, now: 
       id: policyIds[index]!,
       name: `p${index}`,
       effect: denies ? 'EFFECT_DENY' : 'EFFECT_ALLOW',
-      consensus: CONSENSUS[consensus]!.replaceAll('TAG', tag).replaceAll('ID', userIds[who]),
+      consensus: (typeof consensus === 'string' ? consensus : CONSENSUS[consensus]!)
+        .replaceAll('TAG', tag)
+        .replaceAll('ID', userIds[who]),
       condition,
       time: null,
       notes: '',
