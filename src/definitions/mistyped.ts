@@ -10,8 +10,8 @@ const RULES: ReadonlySet<string> = new Set(['unknown-activity', 'malformed-addre
 const ONLY = Object.fromEntries(
   rules.map(({ name, severity }) => [name, RULES.has(name) ? severity : ('off' as const)]),
 )
-/** Without one of these the rules have nothing to say: it saves parsing a second time. */
-const TOLD = /activity|\.(?:to|from|address)\b/
+/** Names without one of which the rules have nothing to say: it saves parsing a second time. */
+const TOLD = ['activity', 'to', 'from', 'address']
 
 /**
  * Words for activities that no activity has, and addresses that none is, as `policy lint` finds them; warnings, since the API may
@@ -24,7 +24,7 @@ export function checkMistyped(
   // Policies that differ in the names they use alone have one text, with the same in place of each name.
   const known = new Map<string, readonly Advice[]>()
   const found = expressions.flatMap(({ address, field, checked: { text, locate } }) => {
-    if (!TOLD.test(text)) return []
+    if (!TOLD.some((name) => text.includes(name))) return []
     const key = `${field} ${text}`
     const expression = known.has(key) ? undefined : readForLint(field, text)
     const policies = expression ? [{ name: '', effect: 'allow' as const, fields: { [field]: expression } }] : []
