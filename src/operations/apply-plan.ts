@@ -8,9 +8,10 @@ import { type ApplyHandle, type ApplyPlace, startApply } from './apply.ts'
 import { assertFreshInside } from './apply-inside.ts'
 import { type CarriedOut, type CarryOutEvent, carryOut, hasWork } from './carry-out.ts'
 import { reader } from './clients.ts'
+import type { CheckText } from './lock-place.ts'
 import type { Place } from './place.ts'
 import { assertApplicable } from './plan-checks.ts'
-import { type CheckText, type Planned, type PlanRequest, planFolder, saveLock } from './plan-folder.ts'
+import { type Planned, type PlanRequest, planFolder, saveLock } from './plan-folder.ts'
 import { withRejectionsAnywhere } from './rejections.ts'
 
 /** What is told while a plan is applied. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createDiskReader, isTestFile, LOCK_FILE, readLock, renderSchema, writeLock } from '../definitions/index.ts'
+import { createDiskReader, isTestFile, LOCK_FILE, readLock, renderSchema } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors } from '../diagnostics/index.ts'
 import { HEAD, type Imported, type ImportInput, importDefinitions, SCHEMA_FILE } from '../import/index.ts'
 import { kindsMentioned, readActual } from '../live/index.ts'
@@ -8,10 +8,8 @@ import { ensureFolder } from '../local/index.ts'
 import { reader } from './clients.ts'
 import { importInside, joinLocks } from './import-inside.ts'
 import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
-import { findLockPlace } from './lock-place.ts'
-import { signLock } from './lock-signature.ts'
+import { type CheckText, findLockPlace, writeLockAt } from './lock-place.ts'
 import type { Place } from './place.ts'
-import type { CheckText } from './plan-folder.ts'
 import { wantedOf } from './plan-inside.ts'
 
 export interface ImportRequest {
@@ -82,8 +80,7 @@ export async function importFolder(request: ImportRequest): Promise<ImportResult
   }
   const locks = inside.map(({ lock }) => lock)
   const lock = joinLocks(outer.lock, locks, place.organizationId)
-  const signature = lockPlace.isPrivate ? undefined : await signLock(lock, place)
-  await writeLock(lockPlace.folder, lock, { check, signature })
+  await writeLockAt(lockPlace, lock, { place, check })
   return { kind: 'written', files: files.map(([path]) => path), leftOut: imports.flatMap((one) => one.leftOut) }
 }
 

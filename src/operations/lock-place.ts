@@ -1,5 +1,10 @@
-import { readLock } from '../definitions/index.ts'
+import { readLock, writeLock } from '../definitions/index.ts'
+import type { Lock } from '../plan/index.ts'
+import { signLock } from './lock-signature.ts'
 import type { Place } from './place.ts'
+
+/** Refuses a text that must not be written to a file. */
+export type CheckText = (path: string, text: string) => void
 
 /** Where the lock of some definitions stands. */
 export interface LockPlace {
@@ -24,4 +29,18 @@ export async function findLockPlace(
   const knows = async (where: string) => Object.keys((await readLock(where)).lock[organizationId] ?? {}).length > 0
   const isBeside = !embedded || (await knows(folder)) || (isNew && (await knows(dataDir)))
   return isBeside ? { folder, isPrivate: false } : { folder: dataDir, isPrivate: true }
+}
+
+/** Writes a lock where it stands, signed where others may write: with the key in use, unless its signature is known. */
+export async function writeLockAt(
+  { folder, isPrivate }: LockPlace,
+  lock: Lock,
+  {
+    place,
+    check,
+    signature,
+  }: { readonly place: Place; readonly check: CheckText; readonly signature?: string | undefined },
+): Promise<void> {
+  const signed = isPrivate ? undefined : (signature ?? (await signLock(lock, place)))
+  await writeLock(folder, lock, { check, signature: signed })
 }

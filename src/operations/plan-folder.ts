@@ -11,7 +11,6 @@ import {
   type ReadLock,
   readLock,
   type WatchSettings,
-  writeLock,
 } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors, QuorateError, suggest } from '../diagnostics/index.ts'
 import { creatorsOf, inside, kindsMentioned, readActual } from '../live/index.ts'
@@ -21,8 +20,8 @@ import { commitOf } from './commit-of.ts'
 import { compromisedIn } from './compromised-keys.ts'
 import { withAuthors } from './drift-authors.ts'
 import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
-import { findLockPlace, type LockPlace } from './lock-place.ts'
-import { isVouchedFor, signLock } from './lock-signature.ts'
+import { type CheckText, findLockPlace, type LockPlace, writeLockAt } from './lock-place.ts'
+import { isVouchedFor } from './lock-signature.ts'
 import type { Place } from './place.ts'
 import { planInside, wantedOf, withoutTombstones } from './plan-inside.ts'
 
@@ -195,18 +194,13 @@ function actingAs(actual: Actual, userName: string | undefined): Actual {
   return { ...actual, actor: { userId: user.id, userName, publicKey: String(key.fields['publicKey']) } }
 }
 
-/** Refuses a text that must not be written to a file. */
-export type CheckText = (path: string, text: string) => void
-
 /** Writes which live thing each name means beside the definitions, signed, once nothing is left to do. */
 export async function saveLock(
   { lockPlace, lock: nextLock, vouched, made, signature: known }: Planned,
   { place, check }: { readonly place: Place; readonly check: CheckText },
 ): Promise<void> {
   const lock = nextLock()
-  const kept = isSame(lock, vouched) ? known : undefined
-  const signature = lockPlace.isPrivate ? undefined : (kept ?? (await signLock(lock, place)))
-  await writeLock(lockPlace.folder, lock, { check, signature })
+  await writeLockAt(lockPlace, lock, { place, check, signature: isSame(lock, vouched) ? known : undefined })
   await made.settle(Object.keys(lock))
 }
 

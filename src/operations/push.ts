@@ -6,8 +6,8 @@ import { type Diagnostic, hasErrors, QuorateError } from '../diagnostics/index.t
 import { createApiKeyStamper } from '../stamp/index.ts'
 import { commitOf } from './commit-of.ts'
 import { assertFolder, assertSameOrganization, type GivenValues } from './load-folder.ts'
+import type { CheckText } from './lock-place.ts'
 import type { Place } from './place.ts'
-import type { CheckText } from './plan-folder.ts'
 import { createKeptReader, keepWithLock } from './watch-plan.ts'
 
 export interface PushRequest {

@@ -1,15 +1,13 @@
 /** After a rotation definitions and lock name the new key: a rotation is no drift. */
 import { join } from 'node:path'
 import type { RotationProgress } from '../../activities/index.ts'
-import { LOCK_FILE, readLock, writeLock } from '../definitions/index.ts'
+import { LOCK_FILE, readLock } from '../definitions/index.ts'
 import { hasErrors } from '../diagnostics/index.ts'
 import { renewPublicKey } from '../import/index.ts'
 import type { Lock } from '../plan/index.ts'
 import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
-import { findLockPlace } from './lock-place.ts'
-import { signLock } from './lock-signature.ts'
+import { type CheckText, findLockPlace, writeLockAt } from './lock-place.ts'
 import type { Place } from './place.ts'
-import type { CheckText } from './plan-folder.ts'
 
 /** Whether a rotation has come so far that definitions may name the new key. */
 export function isRenewed({ state, handedAt }: RotationProgress): boolean {
@@ -64,10 +62,7 @@ export async function renewDefinitions(request: RenewRequest): Promise<Renewed> 
   const renewed = { files, ...(next && !lockPlace.isPrivate ? { lock: join(lockPlace.folder, LOCK_FILE) } : {}) }
   if (!write) return renewed
   for (const { path, after } of files) write(path, after)
-  if (next) {
-    const signature = lockPlace.isPrivate ? undefined : await signLock(next, place)
-    await writeLock(lockPlace.folder, next, { check, signature })
-  }
+  if (next) await writeLockAt(lockPlace, next, { place, check })
   return renewed
 }
 
