@@ -251,6 +251,7 @@ async function outcomeOf(
   }
 }
 
-function wordsOf(error: unknown): string {
+/** Why a cut is told as unknown. */
+export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

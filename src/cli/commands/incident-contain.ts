@@ -13,6 +13,7 @@ import {
   lockOut,
   lockOutUser,
   madeBy,
+  wordsOf,
 } from '../../incident/index.ts'
 import { keyInside, markCompromised, type Place, submitter } from '../../operations/index.ts'
 import { holdReconciler } from '../background/hold-reconciler.ts'
@@ -208,5 +209,3 @@ function readOthersSince(options: CommandInput['options'], since: number | undef
     next: 'give --since with the time from which on nothing that was made is trusted',
   })
 }
-
-const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
