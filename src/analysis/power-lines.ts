@@ -53,9 +53,9 @@ export function createAnswers(
     const key = `${isRootOnly} ${hasQuorum} ${[...distinct.keys()].sort()}`
     const known = found.get(key)
     if (known) return known
-    const { rootQuorum: _, ...base } = contextFor(organization, nowMs, isRootOnly)
-    const context = hasQuorum ? contextFor(organization, nowMs, isRootOnly) : base
-    const sets = whoCan([...distinct.values()], context, byId)
+    const context = contextFor(organization, nowMs, isRootOnly)
+    const { rootQuorum: _, ...base } = context
+    const sets = whoCan([...distinct.values()], hasQuorum ? context : base, byId)
     const made = sets === 'gave-up' ? sets : simplest(sets, placeOf)
     found.set(key, made)
     return made
