@@ -16,6 +16,7 @@ import {
 import { activities } from '../../src/protocol/index.ts'
 import { organizationOf, type Resource } from '../../src/resources/index.ts'
 import { actualOf, bootstrap, idFor, key, live } from '../plan/organization.ts'
+import { joined } from '../policy/generate.ts'
 import { remembered } from '../remembered.ts'
 
 export const NOW = Date.parse('2026-06-30T12:00:00Z')
@@ -40,14 +41,7 @@ export const conditions = [
   `eth.tx.to == '${TO}'`,
   'wallet.exported',
 ]
-const expression: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
-  node: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    fc.constantFrom(...conditions),
-    fc.tuple(tie('node'), fc.constantFrom('&&', '||'), tie('node')).map(([a, op, b]) => `(${a}) ${op} (${b})`),
-    tie('node').map((a) => `!(${a})`),
-  ),
-})).node
+const expression = joined(fc.constantFrom(...conditions))
 
 export const ids = Object.fromEntries(NAMES.map((name) => [name, idFor(`user.${name}`)]))
 const tagged = `approvers.filter(u, u.tags.contains('${idFor('tag.ops')}')).count()`

@@ -3,18 +3,16 @@ import fc from 'fast-check'
 import type { PowerRow } from '../../src/analysis/index.ts'
 import { contextOf } from '../../src/authority/index.ts'
 import { type RootName, roots, structRow } from '../../src/policy/environment.ts'
-import { checkText, type PolicyContext } from '../../src/policy/index.ts'
+import type { PolicyContext } from '../../src/policy/index.ts'
 import type * as t from '../../src/policy/types.ts'
 import type { Resource } from '../../src/resources/index.ts'
 import { bootstrap, idFor, key, live } from '../plan/organization.ts'
-import { Tape, typedText } from '../policy/generate.ts'
+import { anySyntax, joined, sampleOf, Tape } from '../policy/generate.ts'
 import { COLD, conditions, consensuses, faultsOf, NOW } from './generated.ts'
 
 const PEOPLE = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank'] as const
 const TAGS = ['ops', 'treasury'] as const
 const SORTS = ['P256', 'SECP256K1', 'ED25519'] as const
-
-const numbers = fc.array(fc.nat(1_000_000), { minLength: 120, maxLength: 120 })
 
 /** What policies compare with, so that some comparisons hold. */
 const TEXTS: Readonly<Record<'condition' | 'consensus', readonly string[]>> = {
@@ -40,32 +38,17 @@ const READ: Readonly<Record<'condition' | 'consensus', readonly (readonly RootNa
   consensus: [['approvers', 'credentials'], ['approvers'], ['credentials']],
 }
 
-/** A text of the field that the checker takes. */
-const textOf = (field: 'condition' | 'consensus'): fc.Arbitrary<string> =>
-  fc
-    .tuple(numbers, fc.integer({ min: 1, max: 3 }), fc.constantFrom(...READ[field]))
-    .map(([drawn, depth, given]) => typedText(new Tape(drawn), { field, texts: TEXTS[field], given, depth }))
-    .filter((text) => text.length < 2_000 && checkText(field, text).every(({ severity }) => severity !== 'error'))
-
 /** Texts of any syntax and those that people write, joined. */
-const joined = (field: 'condition' | 'consensus', written: readonly string[]): fc.Arbitrary<string> =>
-  fc.letrec<{ node: string }>((tie) => ({
-    node: fc.oneof(
-      { depthSize: 'small', withCrossShrink: true },
-      fc.constantFrom(...written),
-      textOf(field),
-      fc.tuple(tie('node'), fc.constantFrom('&&', '||'), tie('node')).map(([a, op, b]) => `(${a}) ${op} (${b})`),
-      tie('node').map((a) => `!(${a})`),
-    ),
-  })).node
+const textOf = (field: 'condition' | 'consensus', written: readonly string[]): fc.Arbitrary<string> =>
+  joined(fc.constantFrom(...written), anySyntax(field, { texts: TEXTS[field], given: READ[field] }))
 const consensus = fc.oneof(
   fc.constant(null),
-  joined(
+  textOf(
     'consensus',
     consensuses.flatMap((one) => one ?? []),
   ),
 )
-const condition = fc.oneof(fc.constant(null), joined('condition', conditions))
+const condition = fc.oneof(fc.constant(null), textOf('condition', conditions))
 const time = fc.constantFrom(
   ...([null, null, null, null, "time.now < Timestamp('2026-07-01T00:00:00Z')"] as const),
   "CronSpan('0 8 * * *', '1h', 'Europe/Oslo')",
@@ -84,7 +67,7 @@ export const wideShapes = fc.record({
   policies: fc.array(fc.record({ effect: fc.constantFrom('allow', 'allow', 'deny'), condition, consensus, time }), {
     maxLength: 12,
   }),
-  requests: fc.array(numbers, { minLength: 3, maxLength: 3 }),
+  requests: fc.array(fc.array(fc.nat(1_000_000), { minLength: 120, maxLength: 120 }), { minLength: 3, maxLength: 3 }),
 })
 type Wide = typeof wideShapes extends fc.Arbitrary<infer One> ? One : never
 
@@ -116,13 +99,13 @@ const KINDS = [
     type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
     said: 'TRANSACTION_TYPE_ETHEREUM',
     parameters: { signWith: 'a', unsignedTransaction: 'ab', type: 'TRANSACTION_TYPE_ETHEREUM' },
-    facts: (tape: Tape) => ({ eth: { tx: sampleOf(tape, typeOf('Ethereum', 'tx')) } }),
+    facts: (tape: Tape) => ({ eth: { tx: sampleOf(tape, typeOf('Ethereum', 'tx'), Number.POSITIVE_INFINITY, true) } }),
   },
   {
     type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
     said: 'TRANSACTION_TYPE_SOLANA',
     parameters: { signWith: 'a', unsignedTransaction: 'ab', type: 'TRANSACTION_TYPE_SOLANA' },
-    facts: (tape: Tape) => ({ solana: sampleOf(tape, roots.solana.type) }),
+    facts: (tape: Tape) => ({ solana: sampleOf(tape, roots.solana.type, Number.POSITIVE_INFINITY, true) }),
   },
   {
     type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
@@ -143,28 +126,6 @@ const KINDS = [
 
 function typeOf(struct: string, field: string): t.Type {
   return structRow(struct).fields.find(({ name }) => name === field)!.type
-}
-
-/** A value of a type, with all that it may have. */
-function sampleOf(tape: Tape, type: t.Type): unknown {
-  switch (type.kind) {
-    case 'bool':
-      return tape.below(2) === 1
-    case 'int':
-    case 'uint':
-    case 'number':
-      return tape.pick([0n, 1n, 5000n, 2n ** 100n])
-    case 'string':
-      return tape.pick(['', 'a', '0xab', '0xABCDEF0123456789'])
-    case 'list':
-      return Array.from({ length: tape.below(3) }, () => sampleOf(tape, type.element))
-    case 'map':
-      return { k: sampleOf(tape, type.value) }
-    case 'struct':
-      return Object.fromEntries(structRow(type.name).fields.map((row) => [row.name, sampleOf(tape, row.type)]))
-    default:
-      return 'a'
-  }
 }
 
 /** Concrete requests of each kind about one wallet, and what rows call them. */

@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { generateP256KeyPair, sha256 } from '../../src/crypto/index.ts'
 import { encodeBase64Url, encodeUtf8 } from '../../src/encoding/index.ts'
-import { checkText } from '../../src/policy/index.ts'
 import { insertApiKey } from '../../src/service/resources/api-keys/store.ts'
 import { insertAuthenticator } from '../../src/service/resources/authenticators/store.ts'
 import { insertOauthProvider } from '../../src/service/resources/oauth-providers/store.ts'
@@ -12,7 +11,7 @@ import { insertPolicy } from '../../src/service/resources/policies/store.ts'
 import { insertTag } from '../../src/service/resources/tags/store.ts'
 import { insertUser } from '../../src/service/resources/users/store.ts'
 import type { Transaction } from '../../src/service/store/index.ts'
-import { Tape, typedText } from '../policy/generate.ts'
+import { anySyntax, joined } from '../policy/generate.ts'
 import { openStoreOf } from '../postgres.ts'
 import type { TestClient, TestService } from '../service/harness.ts'
 import { createPasskey } from '../service/passkey.ts'
@@ -70,21 +69,6 @@ const person = (least: readonly Sort[]) =>
     tagged: fc.boolean(),
   })
 
-/** A text of any syntax that the checker takes. */
-const anySyntax = fc
-  .tuple(fc.array(fc.nat(1_000_000), { minLength: 120, maxLength: 120 }), fc.integer({ min: 1, max: 3 }))
-  .map(([drawn, depth]) => typedText(new Tape(drawn), { field: 'consensus', texts: COMPARED, depth }))
-  .filter((text) => text.length < 1_000 && checkText('consensus', text).every(({ severity }) => severity !== 'error'))
-const joined: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
-  node: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    fc.constantFrom(...CONSENSUS),
-    anySyntax,
-    fc.tuple(tie('node'), fc.constantFrom('&&', '||'), tie('node')).map(([a, op, b]) => `(${a}) ${op} (${b})`),
-    tie('node').map((a) => `!(${a})`),
-  ),
-})).node
-
 const policyOf = (consensus: fc.Arbitrary<number | string>) =>
   fc.record({
     consensus,
@@ -99,7 +83,10 @@ export const shapes: fc.Arbitrary<Shape> = fc.record({
   threshold: fc.integer({ min: 1, max: 3 }),
   policies: fc.oneof(
     fc.array(policyOf(fc.nat(CONSENSUS.length - 1)), { minLength: 1, maxLength: 3 }),
-    fc.array(policyOf(joined), { minLength: 1, maxLength: 12 }),
+    fc.array(policyOf(joined(fc.constantFrom(...CONSENSUS), anySyntax('consensus', { texts: COMPARED }))), {
+      minLength: 1,
+      maxLength: 12,
+    }),
   ),
 })
 

@@ -1,4 +1,4 @@
-/** What stops a plan, as it is told to whoever would apply it. */
+/** What stops a plan, as it is told to the person who would apply it. */
 import { expect, test } from 'vitest'
 import { QuorateError } from '../../src/diagnostics/index.ts'
 import { assertAllowed } from '../../src/operations/index.ts'

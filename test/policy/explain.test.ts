@@ -16,7 +16,7 @@ import {
 } from '../../src/policy/index.ts'
 import { runs } from '../runs.ts'
 import { readPolicyCases } from './cases.ts'
-import { Tape, typedCondition, typedContext } from './generate.ts'
+import { tapes, typedCondition, typedContext } from './generate.ts'
 
 const base: PolicyContext = {
   now: 0n,
@@ -43,9 +43,6 @@ function decisive(clause: Clause): readonly string[] {
   const inner = clause.clauses.filter((each) => each.decisive)
   return inner.length === 0 ? [clause.text] : inner.flatMap(decisive)
 }
-
-const tape = (length: number) =>
-  fc.array(fc.nat(1_000_000), { minLength: length, maxLength: length }).map((numbers) => new Tape(numbers))
 
 describe('explain: clauses', () => {
   test('explain: a comparison says the values of its operands, and literals say themselves', () => {
@@ -154,7 +151,7 @@ describe('explain: properties', () => {
 
   test('explain: watching changes nothing, in generated conditions and contexts', () => {
     fc.assert(
-      fc.property(tape(200), tape(400), (text, context) => {
+      fc.property(tapes(200), tapes(400), (text, context) => {
         same([allow(typedCondition(text))], typedContext(context))
       }),
       { numRuns: runs(200) },
@@ -165,7 +162,7 @@ describe('explain: properties', () => {
     const plain = createStyle(false)
     let clauses = 0
     fc.assert(
-      fc.property(tape(200), tape(400), (text, context) => {
+      fc.property(tapes(200), tapes(400), (text, context) => {
         const trace = JSON.parse(
           JSON.stringify(explain([compilePolicy(allow(typedCondition(text)))], typedContext(context))),
         ) as Explanation

@@ -4,10 +4,7 @@ import { formatExpression, parse, print } from '../../src/policy/index.ts'
 import { fill, layout } from '../../src/policy/layout.ts'
 import { runs } from '../runs.ts'
 import { readPolicyCases } from './cases.ts'
-import { anyTree, shapeOf, Tape } from './generate.ts'
-
-const tape = (length: number) =>
-  fc.array(fc.nat(1_000_000), { minLength: length, maxLength: length }).map((numbers) => new Tape(numbers))
+import { anyTree, shapeOf, tapes } from './generate.ts'
 
 function format(text: string, width = 40): string {
   const result = formatExpression('condition', text, { width })
@@ -72,7 +69,7 @@ describe('format', () => {
 
   test('format: any tree at any width keeps its meaning, and formatting it again changes nothing', () => {
     fc.assert(
-      fc.property(tape(60), fc.integer({ min: 1, max: 120 }), fc.boolean(), (choices, width, breakOutermost) => {
+      fc.property(tapes(60), fc.integer({ min: 1, max: 120 }), fc.boolean(), (choices, width, breakOutermost) => {
         const tree = anyTree(choices, 4)
         const text = fill(layout(tree), width, { breakOutermost })
         const parsed = parse(text)

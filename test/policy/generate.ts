@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import type { Expression } from '../../src/policy/ast.ts'
 import { isRootName, type RootName, roots, rootsOf, structRow } from '../../src/policy/environment.ts'
-import type { PolicyContext, PolicyField } from '../../src/policy/index.ts'
+import { checkText, type PolicyContext, type PolicyField } from '../../src/policy/index.ts'
 import * as t from '../../src/policy/types.ts'
 
 /** Choices drawn from a list of numbers, so that what is generated shrinks with it; a used-up tape draws zeros. */
@@ -100,6 +101,34 @@ export function typedText(
   { field, texts = ['', 'a', '0xAB', '5'], given, depth = 4 }: Partial<Scene> & { field: PolicyField; depth?: number },
 ): string {
   return typed(tape, t.bool, depth, { field, texts, given, variables: [] })
+}
+
+/** A text of the field of any syntax that the checker takes; of the roots that it may read one of these sets. */
+export function anySyntax(
+  field: PolicyField,
+  { texts, given = [undefined] }: Pick<Scene, 'texts'> & { readonly given?: readonly Scene['given'][] },
+): fc.Arbitrary<string> {
+  return fc
+    .tuple(tapes(120), fc.integer({ min: 1, max: 3 }), fc.constantFrom(...given))
+    .map(([tape, depth, some]) => typedText(tape, { field, texts, given: some, depth }))
+    .filter((text) => text.length < 2_000 && checkText(field, text).every(({ severity }) => severity !== 'error'))
+}
+
+/** Choices to draw so many times from. */
+export function tapes(length: number): fc.Arbitrary<Tape> {
+  return fc.array(fc.nat(1_000_000), { minLength: length, maxLength: length }).map((drawn) => new Tape(drawn))
+}
+
+/** Expressions of these, joined and negated. */
+export function joined(...leaves: readonly fc.Arbitrary<string>[]): fc.Arbitrary<string> {
+  return fc.letrec<{ node: string }>((tie) => ({
+    node: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      ...leaves,
+      fc.tuple(tie('node'), fc.constantFrom('&&', '||'), tie('node')).map(([a, op, b]) => `(${a}) ${op} (${b})`),
+      tie('node').map((a) => `!(${a})`),
+    ),
+  })).node
 }
 
 interface Scene {
@@ -210,7 +239,8 @@ export function typedContext(tape: Tape): PolicyContext {
   }
 }
 
-function sampleOf(tape: Tape, type: t.Type, depth: number): unknown {
+/** A value of a type down to a depth; a whole one has every field. */
+export function sampleOf(tape: Tape, type: t.Type, depth: number, isWhole = false): unknown {
   switch (type.kind) {
     case 'bool':
       return tape.below(2) === 1
@@ -221,13 +251,17 @@ function sampleOf(tape: Tape, type: t.Type, depth: number): unknown {
     case 'string':
       return tape.pick(['', 'a', '0xab', '0xABCDEF0123456789', '🐿5'])
     case 'list':
-      return depth <= 0 ? [] : Array.from({ length: tape.below(3) }, () => sampleOf(tape, type.element, depth - 1))
+      return depth <= 0
+        ? []
+        : Array.from({ length: tape.below(3) }, () => sampleOf(tape, type.element, depth - 1, isWhole))
     case 'map':
-      return { k: sampleOf(tape, type.value, depth - 1) }
+      return { k: sampleOf(tape, type.value, depth - 1, isWhole) }
     case 'struct':
       return Object.fromEntries(
         structRow(type.name).fields.flatMap(({ name, type: fieldType }) =>
-          depth <= 0 || tape.below(12) === 11 ? [] : [[name, sampleOf(tape, fieldType, depth - 1)]],
+          depth <= 0 || (!isWhole && tape.below(12) === 11)
+            ? []
+            : [[name, sampleOf(tape, fieldType, depth - 1, isWhole)]],
         ),
       )
     default:

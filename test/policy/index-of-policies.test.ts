@@ -17,10 +17,7 @@ import {
 } from '../../src/policy/index.ts'
 import { runs } from '../runs.ts'
 import { readPolicyCases } from './cases.ts'
-import { Tape, typedCondition, typedContext } from './generate.ts'
-
-const tape = (length: number) =>
-  fc.array(fc.nat(1_000_000), { minLength: length, maxLength: length }).map((numbers) => new Tape(numbers))
+import { type Tape, tapes, typedCondition, typedContext } from './generate.ts'
 
 /** Clauses with literals, some of which every generated request matches, and some that read what may be missing. */
 const clauses = [
@@ -79,7 +76,7 @@ describe('index of policies', () => {
   test('index of policies: decides as the policies one by one do, with the same outcome and error for each', () => {
     const seen = new Set<string>()
     fc.assert(
-      fc.property(tape(400), fc.array(tape(500), { minLength: 1, maxLength: 4 }), (forPolicies, forContexts) => {
+      fc.property(tapes(400), fc.array(tapes(500), { minLength: 1, maxLength: 4 }), (forPolicies, forContexts) => {
         const compiled = Array.from({ length: 12 }, (_, index) => compilePolicy(anyPolicy(forPolicies, `p${index}`)))
         const index = indexPolicies(compiled)
         // One after the other: what an index keeps of a request must be right for the next.
@@ -203,7 +200,7 @@ describe('direct forms', () => {
 
   test('direct forms: come to what the general forms come to, with the same error', () => {
     fc.assert(
-      fc.property(tape(300), tape(500), (forPolicy, forContext) => {
+      fc.property(tapes(300), tapes(500), (forPolicy, forContext) => {
         const policy = anyPolicy(forPolicy, 'p')
         const context = anyContext(forContext)
         expect(authorize([compilePolicy(policy)], context), policy.condition).toEqual(

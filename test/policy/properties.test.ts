@@ -11,15 +11,12 @@ import {
 } from '../../src/policy/index.ts'
 import { runs } from '../runs.ts'
 import { readPolicyCases } from './cases.ts'
-import { anyTree, shapeOf, Tape, typedCondition, typedContext } from './generate.ts'
-
-const tape = (length: number) =>
-  fc.array(fc.nat(1_000_000), { minLength: length, maxLength: length }).map((numbers) => new Tape(numbers))
+import { anyTree, shapeOf, tapes, typedCondition, typedContext } from './generate.ts'
 
 describe('properties: print', () => {
   test('properties: parsing what was printed gives the same tree, and printing it the same text', () => {
     fc.assert(
-      fc.property(tape(60), (choices) => {
+      fc.property(tapes(60), (choices) => {
         const tree = anyTree(choices, 4)
         const text = print(tree)
         const parsed = parse(text)
@@ -65,7 +62,7 @@ describe('properties: types', () => {
   test('properties: what checks, over values of their declared types, has no type error', () => {
     const kinds = new Map<string, number>()
     fc.assert(
-      fc.property(tape(200), tape(400), (forText, forContext) => {
+      fc.property(tapes(200), tapes(400), (forText, forContext) => {
         const condition = typedCondition(forText)
         const errors = checkText('condition', condition).filter(({ severity }) => severity === 'error')
         const policy = compilePolicy({ id: 'p', name: 'p', effect: 'EFFECT_ALLOW', condition })
