@@ -7,9 +7,10 @@ import { importsIn } from './imports.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** What starts a process, a service, a provider of logins or a Temporal server, and what builds copies of the source with mistakes in them. */
+/** What starts a process, a service, a provider of logins, a Temporal server or a worker, and what builds copies of the source with mistakes in them. */
 const STARTERS = [
   'node:child_process',
+  '@temporalio/worker',
   'oidc-provider',
   'test/mutated.ts',
   'test/temporal.ts',

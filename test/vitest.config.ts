@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { ROOMY_HEAP } from './heap.ts'
 import { selectTests } from './selection.ts'
 
@@ -8,9 +8,10 @@ const { quick, whole, alone } = selectTests({ onPostgres })
 
 /** What starts processes waits for them and for timers half of its time; what starts none only computes. */
 const COMPUTING = 2
-const WAITING = Math.max(4, Math.min(8, 2 * availableParallelism()))
+export const WAITING = Math.max(4, Math.min(8, 2 * availableParallelism()))
 
-export default defineConfig({
+/** Of every run. */
+export const settings: ViteUserConfig = {
   test: {
     root: new URL('..', import.meta.url).pathname,
     globalSetup: ['test/temporal.ts', 'test/postgres.ts'],
@@ -23,6 +24,12 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default'],
+  },
+}
+
+export default defineConfig({
+  test: {
+    ...settings.test,
     // Files share a few processes, unless they must not: in one of its own, each would load the whole house anew.
     projects: [
       { extends: true, test: { name: 'quick', include: [...quick], isolate: false } },

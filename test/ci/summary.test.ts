@@ -40,21 +40,33 @@ test.each([
   ['the tests were killed', undefined, 137, 0, '0 passed, 1 failed, 0 skipped'],
   ['the tests were never begun', undefined, 0, 1, '0 passed, 1 failed, 0 skipped'],
 ])('summary: %s', (_, report, exit, others, wanted) => {
-  expect(summarize(report, exit, others).split('\n').at(-1)).toBe(wanted)
+  expect(
+    summarize([[report, exit]], others)
+      .split('\n')
+      .at(-1),
+  ).toBe(wanted)
+})
+
+test('summary: of several runs of tests it is the sum, and a run that was killed is one that failed', () => {
+  const report = { ...counts, testResults: [passed] }
+  const of = (...runs: readonly unknown[]) => summarize(runs, 0).split('\n').at(-1)
+  expect(of([report, 0], [report, 0])).toBe('14 passed, 0 failed, 4 skipped')
+  expect(of([report, 0], [undefined, 124])).toBe('7 passed, 1 failed, 2 skipped')
 })
 
 test('summary: what failed is told with its reason', () => {
   const report = { ...counts, numFailedTests: 1, testResults: [file('failed', ['failed'])] }
-  expect(summarize(report, 1, 0)).toContain('FAILED a.test.ts > test 0\nbecause')
+  expect(summarize([[report, 1]], 0)).toContain('FAILED a.test.ts > test 0\nbecause')
 })
 
-const REPORT = `echo '{"numPassedTests":5,"testResults":[]}' >"$report"`
+const REPORT = `echo '{"numPassedTests":5,"testResults":[]}' >"$reports/test.json"`
 
 test.each([
   ['all is well', `step test; ${REPORT}`, 0, '5 passed, 0 failed, 0 skipped'],
   ['it cannot be installed', 'step install; false; echo never', 1, '0 passed, 1 failed, 0 skipped'],
   ['a check fails', `step check; false || fail check; ${REPORT}`, 1, '5 passed, 1 failed, 0 skipped'],
   ['the tests fail', `step test; ${REPORT}; (exit 1) || tested=$?; true`, 1, '5 passed, 1 failed, 0 skipped'],
+  ['the long tests fail', `step long; ${REPORT}; (exit 1) || long=$?; true`, 1, '5 passed, 1 failed, 0 skipped'],
 ])('run: the last line and the exit code where %s', (_, body, exit, wanted) => {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-ci-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -16,7 +16,7 @@ beforeAll(async () => {
 test('batch sends: a node that loses answers and is killed twice, and a worker killed, change nothing but time', async ({
   signal,
 }) => {
-  const sends = 60
+  const sends = 20
   const figures = await sendMany({
     temporal: await testTemporal(),
     sends,
@@ -29,7 +29,7 @@ test('batch sends: a node that loses answers and is killed twice, and a worker k
   console.log(line(figures))
   expect(figures).toMatchObject({ included: sends, hashes: sends, paid: sends, nonces: sends })
   expect(figures).toMatchObject({ nodeKills: 2, workerKills: 1 })
-  expect(figures.lostAnswers).toBeGreaterThan(5)
+  expect(figures.lostAnswers).toBeGreaterThan(1)
   expect(keepsRate(figures.mostASecond, 20)).toBe(true)
 })
 

@@ -3,11 +3,11 @@ import { line } from './figures.ts'
 import { dieWhileNoting, killWhileTelling } from './webhook-kills.ts'
 
 test('webhook kills: killed while it tells, to a receiver that fails, a service tells every endpoint of every send once', async () => {
-  const figures = await killWhileTelling({ sends: 15, kills: 3 })
+  const figures = await killWhileTelling({ sends: 4, kills: 1 })
   console.log(line(figures))
-  expect(figures).toMatchObject({ sends: 15, events: 300, kills: 3, lost: 0, twice: 0, strange: 0, unverified: 0 })
+  expect(figures).toMatchObject({ sends: 4, events: 80, kills: 1, lost: 0, twice: 0, strange: 0, unverified: 0 })
   expect(figures.pending).toBeGreaterThan(0)
-  expect(figures.failed).toBeGreaterThan(40)
+  expect(figures.failed).toBeGreaterThan(5)
 })
 
 test.each([
@@ -18,5 +18,4 @@ test.each([
   async ({ point, died }) => {
     expect(await dieWhileNoting(point)).toEqual({ ...died, toldBefore: 0, events: 1 })
   },
-  60_000,
 )

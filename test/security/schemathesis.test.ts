@@ -74,7 +74,7 @@ describe.skipIf(!existsSync(tool))('schemathesis', () => {
           ...['--checks', CHECKS.join(',')],
           ...bounds,
           ...generation,
-          // What has no turn on a busy machine is late; how long a request holds the thread is `held-thread.test.ts`.
+          // What has no turn on a busy machine is late; how long a request holds the thread is `held-thread.long.ts`.
           ...['--request-timeout', '60'],
           ...['--suppress-health-check', 'all', '--report', 'ndjson', '--report-ndjson-path', report, '--no-color'],
         ],

@@ -121,7 +121,7 @@ const parts: Readonly<Record<string, Part>> = {
   days: {
     what: 'days that an approval takes, with time skipped (needs the Java test server of `.ci/run`)',
     count: 3,
-    run: async (days) => runTests(['test/workflows/time'], { QUORATE_TIMES: String(days) }),
+    run: async (days) => runTests(['test/workflows/time/time-skipping.long.ts'], { QUORATE_TIMES: String(days) }),
   },
   storm: {
     what: 'faults of processes and networks, ten each apply of 50 changes, with rotations and incidents, on either store',
@@ -175,7 +175,8 @@ const root = join(import.meta.dirname, '../..')
 
 function runTests(files: readonly string[], variables: Readonly<Record<string, string>>): void {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const args = ['run', '--config', 'test/vitest.config.ts', '--testTimeout', String(HOUR_MS), ...files]
+  const config = files.every((file) => file.endsWith('.long.ts')) ? 'test/long.config.ts' : 'test/vitest.config.ts'
+  const args = ['run', '--config', config, '--testTimeout', String(HOUR_MS), ...files]
   execFileSync(process.execPath, [vitest, ...args], {
     cwd: root,
     env: { ...process.env, ...variables },

@@ -1,6 +1,6 @@
 /**
  * What a lying node does to a send, and what must come of it. Each is run upon the service by `judge.test.ts`, and upon one with
- * a mistake by `mutants.test.ts`, which it must tell from the service.
+ * a mistake by `mutants.long.ts`, which it must tell from the service.
  */
 import { expect } from 'vitest'
 import { type Ask, FAULTS, type Fault, NONCE_TOO_LOW } from '../../faults/fault-node.ts'
