@@ -1,5 +1,5 @@
 /** Copies of parts of the source with one mistake put into each. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -16,19 +16,25 @@ export interface Mutant {
   readonly to: string
 }
 
-/**
- * A module where a text of one of its files is changed; for the test that asks for it.
- * @param copied folders, so that mistakes can be put into them; all other files but the module are the real ones
- */
-export async function mutated<Module>(
-  { file, from, to }: Mutant,
-  { module, copied }: { readonly module: string; readonly copied: readonly string[] },
-): Promise<Module> {
+interface Copied {
+  readonly module: string
+  /** Folders, so that mistakes can be put into them; all other files but the module are the real ones. */
+  readonly copied: readonly string[]
+}
+
+/** A module where a text of one of its files is changed; for the test that asks for it. */
+export async function mutated<Module>(mutant: Mutant, copied: Copied): Promise<Module> {
+  return import(pathToFileURL(await buildMutated(mutant, copied)).href)
+}
+
+/** As `mutated`: the path of the file, for a process of its own to start. */
+export async function buildMutated({ file, from, to }: Mutant, { module, copied }: Copied): Promise<string> {
   const text = readFileSync(join(SRC, file), 'utf8')
   expect(text.split(from), `the text to change in ${file}`).toHaveLength(2)
   const isCopied = (path: string) => copied.some((folder) => path.startsWith(join(SRC, folder, '/')))
   const copy = mkdtempSync(join(tmpdir(), 'quorate-mutants-'))
   onTestFinished(() => rmSync(copy, { recursive: true }))
+  symlinkSync(join(SRC, '../node_modules'), join(copy, 'node_modules'))
   // In one file, which loads in a tenth of the time of its many.
   const build = await rolldown({
     input: join(SRC, module),
@@ -47,7 +53,7 @@ export async function mutated<Module>(
     ],
   })
   const mistaken = join(copy, 'mistaken.js')
-  await build.write({ file: mistaken })
+  await build.write({ file: mistaken, codeSplitting: false })
   await build.close()
-  return import(pathToFileURL(mistaken).href)
+  return mistaken
 }

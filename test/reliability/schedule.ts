@@ -80,6 +80,15 @@ export interface ScheduleOptions {
   /** So many in all, in turn on Ethereum and on Solana. */
   readonly count: number
   readonly seed: number
+  /** What the trial must show to be wrong. @default all is as it is */
+  readonly naive?: {
+    /** The file of a service that has left out a rule. */
+    readonly program?: string
+    /** Workers make a body anew for each try. */
+    readonly remakesBodies?: boolean
+    /** Faults of nodes, all others left out, and how many of a hundred answers have one: the rule is needed often. */
+    readonly faults?: { readonly of: readonly string[]; readonly ofHundred: number }
+  }
   readonly mostMs?: number
   readonly signal?: AbortSignal
 }
@@ -100,7 +109,7 @@ interface Machine {
   readonly runs: { readonly workflowId: string; readonly sendIds: readonly string[] }[]
 }
 
-async function pay({ count, seed }: ScheduleOptions, stage: Stage): Promise<Scheduled> {
+async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): Promise<Scheduled> {
   const draw = drawing(seed)
   const folder = mkdtempSync(join(tmpdir(), 'quorate-schedule-'))
   stage.atEnd(async () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -113,7 +122,8 @@ async function pay({ count, seed }: ScheduleOptions, stage: Stage): Promise<Sche
     stage.atEnd(() => node.close())
   }
   const served = chains.map(({ caip2, settings }, at) => [caip2, { ...settings, url: nodes[at]!.url }])
-  const serving = { chains: Object.fromEntries(served), operator: true }
+  const { program, faults = { of: Object.keys(FAULTS), ofHundred: FAULTY } } = naive
+  const serving = { chains: Object.fromEntries(served), operator: true, ...(program && { program }) }
   let dataDir = join(folder, 'service')
   mkdirSync(dataDir, { mode: 0o700 })
   let service = await startProcess(dataDir, serving)
@@ -143,7 +153,7 @@ async function pay({ count, seed }: ScheduleOptions, stage: Stage): Promise<Sche
       privateKey: apiPrivateKey!,
       storeFolder: join(folder, machine.name),
       bundleFile,
-      naive: false,
+      naive: naive.remakesBodies ?? false,
       maxCachedWorkflows: 500,
     }
     const worker = startWorkerProcess(settings)
@@ -173,8 +183,11 @@ async function pay({ count, seed }: ScheduleOptions, stage: Stage): Promise<Sche
   const answering = drawing(seed + 1)
   const faultsOf = (chain: PaidChain): FaultNode['fault'] => {
     return ({ method }) => {
-      if (answering(100) >= FAULTY) return undefined
-      const those = Object.entries(FAULTS).filter(([name, { of }]) => of.test(method) && chain.suffers(name))
+      if (answering(100) >= faults.ofHundred) return undefined
+      const those = Object.entries(FAULTS).filter(
+        ([name, { of }]) => faults.of.includes(name) && of.test(method) && chain.suffers(name),
+      )
+      if (those.length === 0) return undefined
       const [name, { make }] = pick(those, answering)
       kinds.add(name)
       return make(answering(1_000))

@@ -55,11 +55,15 @@ export function clockOf({ from, speed }: FastClock): (now: number) => number {
   return (now) => Math.round(from + (now - from) * speed)
 }
 
-/** Starts the service on a folder, under another command when told so, and waits until it answers. */
-export async function startProcess(
-  dataDir: string,
-  options: ServingSettings & { readonly under?: readonly string[] } = {},
-): Promise<ServingProcess> {
+interface Started extends ServingSettings {
+  /** The command that it runs under. @default none */
+  readonly under?: readonly string[]
+  /** The file of a service with a mistake. @default the service's */
+  readonly program?: string
+}
+
+/** Starts the service on a folder and waits until it answers. */
+export async function startProcess(dataDir: string, options: Started = {}): Promise<ServingProcess> {
   // It can be started again at the same port: nothing takes that while it is down.
   const port = options.port ?? (await choosePorts(1))[0]!
   const child = spawnServing(dataDir, { ...options, port })
@@ -99,11 +103,9 @@ export async function startRefused(dataDir: string): Promise<{ exitCode: number 
   return { exitCode, stderr, ms: performance.now() - begun }
 }
 
-function spawnServing(
-  dataDir: string,
-  { under = [], ...settings }: ServingSettings & { readonly under?: readonly string[] },
-): ChildProcess {
-  const line = [...under, process.execPath, programFile('test/service/serving.ts'), dataDir, JSON.stringify(settings)]
+function spawnServing(dataDir: string, { under = [], program, ...settings }: Started): ChildProcess {
+  const file = program ?? programFile('test/service/serving.ts')
+  const line = [...under, process.execPath, file, dataDir, JSON.stringify(settings)]
   const [command = process.execPath, ...rest] = line
   return spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
 }

@@ -1,0 +1,128 @@
+/**
+ * The rules of paying once, each left out of the service as somebody would who has not thought of it: the trial that tells it from
+ * the service, and the text of the source that it changes.
+ */
+import type { Mutant } from '../../mutated.ts'
+
+export type Rule = Mutant & {
+  /** The trial by which it is found. */
+  readonly by: string
+}
+
+const of = (
+  file: string,
+  rules: readonly (readonly [mistake: string, by: string, from: string, to: string])[],
+): readonly Rule[] => rules.map(([mistake, by, from, to]) => ({ mistake, by, file: `service/sends/${file}`, from, to }))
+
+const REFUSED_LONG =
+  'one that is taken, and refused for long because its nonce was used is paid once and told as included'
+const REFUSED_ONCE = 'one that is taken, and refused for want of funds is paid once and told as included'
+const NO_RECEIPT = 'one that has no receipt for a while, although it is counted is paid once and told as included'
+const REPLACED = 'one is replaced when what has its nonce is known, is settled, and every node says so'
+const HELD = 'nothing is signed of an address that has sent from elsewhere what is not identified'
+
+const FAILED = "changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure('replaced')) })"
+
+export const ETHEREUM_MISTAKES: readonly Rule[] = [
+  ...of('broadcast.ts', [
+    [
+      'a nonce is given back, and nobody asks what used it',
+      REFUSED_LONG,
+      'const user = await findNonceUser(node, { address: row.sender, nonce: BigInt(row.nonce!) })',
+      "if (row) {\n  await database.write(async (tx) => {\n    await deleteAttempts(tx, row)\n    await updateSend(tx, row, { nonce: null, hash: null })\n  })\n  return 'free'\n}\nconst user = undefined as never",
+    ],
+    [
+      'a second "nonce too low" is the end',
+      REFUSED_LONG,
+      'isNonceLost(row, refusal) ? await giveNonceBack(row) : await giveUp(row, refusal)',
+      'await giveUp(row, refusal)',
+    ],
+    [
+      'the first refusal is believed',
+      REFUSED_ONCE,
+      'const doubt = doubts.get(row.id)\n',
+      'const doubt = doubts.get(row.id) ?? { head: -1n, at: 0 }\n',
+    ],
+  ]),
+  ...of('watch.ts', [
+    [
+      'the first null receipt is believed',
+      NO_RECEIPT,
+      'return replaced(row, { latest, attempts })',
+      `return ${FAILED}`,
+    ],
+    [
+      'what took its place may still be taken back',
+      REPLACED,
+      '!isFinal(chain, { number: user.blockNumber, latest }) || !(await isWitnessed(tools, user))',
+      'false',
+    ],
+    [
+      'the own hash is not asked for',
+      'one that is in a settled block, and has a receipt of another, is not replaced by itself',
+      'if (attempts.some(({ hash }) => hash === user.hash)) return',
+      '',
+    ],
+    ['one node decides alone', REPLACED, '|| !(await isWitnessed(tools, user)))', ')'],
+  ]),
+  ...of('included.ts', [
+    [
+      'a receipt counts whatever its block is',
+      'a receipt that a lying node makes up is not told as included',
+      'if (block?.hash === receipt.blockHash) return',
+      'if (block?.hash !== receipt.from) return',
+    ],
+  ]),
+  ...of('settlement.ts', [
+    [
+      'a node is believed beyond its head',
+      'a node that lags takes nothing back',
+      'if (head < number) return',
+      'if (head < 0n) return',
+    ],
+    [
+      'a block is taken back at the first look',
+      'a node that denies a block once takes nothing back',
+      'const since = missingSince.get(row.id)',
+      'const since = missingSince.get(row.id) ?? -1n',
+    ],
+  ]),
+  ...of('completion.ts', [
+    [
+      'a fee has no ceiling',
+      'no tip and no price that a node names costs more than the ceiling',
+      'await offerFees(node, tools.chain)',
+      'await offerFees(node, { maxFeePerGas: 10n ** 18n, feeMultiple: 1_000_000 })',
+    ],
+  ]),
+  ...of('lane.ts', [
+    ['an address that is behind its chain goes on', HELD, 'if (unknown !== undefined) return', 'if (!tools) return'],
+  ]),
+]
+
+export const SOLANA_MISTAKES: readonly Rule[] = of('solana-watch.ts', [
+  [
+    'the first denial of a Solana node is believed',
+    'one that is in a block is not signed anew because a node that knows the newest slot denies it once',
+    'const since = doubts.get(hash)',
+    'const since = doubts.get(hash) ?? { slot: -1, at: 0 }',
+  ],
+  [
+    'a Solana node is believed beyond its slot',
+    'one that was included in its last block is not signed anew by the word of a node that lags',
+    "if (slot < gone) return 'unknown'",
+    '',
+  ],
+  [
+    'a blockhash that the last blocks do not take any more has expired',
+    'what the service has dated is signed anew when the first can never be included, and not before',
+    'blockHeight > lastValidBlockHeight ?',
+    'blockHeight + 2 > lastValidBlockHeight ?',
+  ],
+  [
+    'what a Solana node has thrown away never was',
+    'a node that has thrown away what was since the signing cannot tell, and nothing is signed anew',
+    '(await node.firstAvailableBlock()) <= readSolanaTerms(attempt).slot',
+    '(await node.firstAvailableBlock()) >= 0',
+  ],
+])
