@@ -11,7 +11,8 @@ export interface SignatureHalves {
 }
 
 const DIGEST_LENGTH = 32
-const ECDSA = { secp256k1, p256 }
+/** Each curve is made when it is first used: that takes as long as reading a folder. */
+const ECDSA = { secp256k1: () => secp256k1, p256: () => p256 }
 
 /**
  * Signs a 32-byte digest by ECDSA: the nonce is that of RFC 6979 with HMAC-SHA256, so one digest has one signature, and
@@ -23,7 +24,7 @@ export function signEcdsaDigest(
   privateKey: Uint8Array,
 ): SignatureHalves {
   checkDigest(digest)
-  const bytes = ECDSA[curve].sign(digest, privateKey, { prehash: false, lowS: true, format: 'recovered' })
+  const bytes = ECDSA[curve]().sign(digest, privateKey, { prehash: false, lowS: true, format: 'recovered' })
   return { r: bytes.slice(1, 33), s: bytes.slice(33), recovery: bytes[0]! }
 }
 
