@@ -24,7 +24,7 @@ export function startCommand(
   })
   return {
     type: (text: string) => child.stdin.write(text),
-    kill: () => child.kill('SIGINT'),
+    kill: (signal: NodeJS.Signals = 'SIGINT') => child.kill(signal),
     ended,
     /** The first match in what is said on stderr, or else on stdout. */
     says: (pattern: RegExp) =>

@@ -88,13 +88,25 @@ export function viewActivity(
     ...(isWaiting(activity.status) && approvals.length > 0
       ? { approvalsLapseAt: new Date(lapseAtMs).toISOString() }
       : {}),
-    parameters: nameValue((Object.values(activity.intent)[0] ?? {}) as Value, actual ? namesOf(actual) : new Map()),
+    parameters: withoutCodes(
+      nameValue((Object.values(activity.intent)[0] ?? {}) as Value, actual ? namesOf(actual) : new Map()),
+    ),
     ...(actual ? describePayments(activity, actual, sendNames) : {}),
     ...(activity.failure ? { failure: activity.failure.message ?? '' } : {}),
     ...(activity.failure?.details?.length ? { failureDetails: activity.failure.details } : {}),
     ...(alike.length > 0 ? { lookAlikes: alike } : {}),
     ...(review ? { review } : {}),
   }
+}
+
+/** What logs somebody in once: the record of its use has it, and nobody who reads that needs it. */
+const CODES: ReadonlySet<string> = new Set(['otpCode', 'authCode', 'codeVerifier'])
+
+/** Parameters without the codes of a login, which stand on their first level. */
+function withoutCodes(parameters: Value): Value {
+  if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters)) return parameters
+  const named = Object.entries(parameters).map(([name, value]) => [name, CODES.has(name) ? '[not shown]' : value])
+  return Object.fromEntries(named) as Value
 }
 
 function nameOf({ user, userId }: Wire.Vote): string {
