@@ -203,12 +203,17 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const direct = createAnswers(organization, nowMs)
   const known = new Map<string, { readonly answers: Answers; readonly steps: Map<string, readonly NextStep[]> }>()
 
-  /** The answers for those who have gained this; whom they act for has no credential but what they add. */
-  const answersFor = ({ people, gains }: Reach) => {
+  /** Equal for those who have the same electors. */
+  const electorsKey = ({ people, gains }: Reach): string => {
     // Who acts for whom shows in nothing but credentials.
     const acting = actsForOthers(gains) && readsCredentials ? people.bits : ''
+    return `${views.telling(gains)} ${acting}`
+  }
+  /** The answers for those who have gained this; whom they act for has no credential but what they add. */
+  const answersFor = (reach: Reach) => {
+    const { people, gains } = reach
     const telling = views.telling(gains)
-    const key = `${telling} ${acting}`
+    const key = electorsKey(reach)
     let found = known.get(key)
     if (found === undefined) {
       const answers = telling.length === 0 ? direct : createAnswers(organization, nowMs, electorsFor(people, gains))
@@ -412,16 +417,22 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     { policies, context }: { readonly policies: readonly CompiledPolicy[]; readonly context: PolicyContext },
     all: readonly Reach[],
   ) => {
-    const ways = all.flatMap(({ people, gains, isConditional, steps }): readonly Way[] => {
+    const tried = new Map<string, readonly (readonly string[])[]>()
+    const setsFor = ({ people, gains }: Reach) => {
       const kept = gains.has('denials') ? policies.filter(({ policy }) => policy.effect !== 'EFFECT_DENY') : policies
       const electors = electorsFor(people, gains).map((one) => ({ ...one, name: one.approver.id }))
       const found = whoCan(gains.has('policies') ? [...kept, WRITTEN.compiled] : kept, context, electors)
-      if (found === 'gave-up') {
-        isTooMany()
-        return []
-      }
+      if (found !== 'gave-up') return setsOf(found, limits)
+      isTooMany()
+      return []
+    }
+    const ways = all.flatMap((reach): readonly Way[] => {
+      const { people, gains, isConditional, steps } = reach
+      const key = `${gains.has('denials')} ${gains.has('policies')} ${electorsKey(reach)}`
+      const sets = tried.get(key) ?? setsFor(reach)
+      tried.set(key, sets)
       const joining = (set: readonly string[]) => (actsForOthers(gains) ? NOBODY : peopleOf(set))
-      return setsOf(found, limits).map((set) => ({ people: unionOf(people, joining(set)), isConditional, steps }))
+      return sets.map((set) => ({ people: unionOf(people, joining(set)), isConditional, steps }))
     })
     const [best] = leastOf(ways)
     return best && toPath(best)

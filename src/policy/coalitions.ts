@@ -69,29 +69,41 @@ export function findCoalitions<State, Ballot>(
     readonly mostAlike?: number
   },
 ): Coalitions | 'gave-up' {
-  // A move is a class and one of its ways to vote; a position in this list is its name.
-  const moves = classes.flatMap((members, of) => (members[0]?.ballots ?? []).map((_, way) => ({ of, way })))
+  // A move is a class and one of its ways to vote; its name is how many stand before it.
+  const firstMoves = classes.map((_, of) => classes.slice(0, of).reduce((sum, members) => sum + waysOf(members), 0))
   const found: (readonly number[])[] = []
   let trials = 0
   let open: readonly Node<State>[] = [{ state: start, used: classes.map(() => 0), votes: [] }]
   while (open.length > 0) {
     const next = new Map<string, Node<State> | 'denied'>()
     const here: (readonly number[])[] = []
+    /** By counts, whether a set that was found is among them; many votes come to the same counts. */
+    const covered = new Map<string, boolean>()
     for (const { state, used, votes } of open) {
-      for (const [move, { of, way }] of moves.entries()) {
-        const member = classes[of]![used[of]!]
+      for (const [of, members] of classes.entries()) {
+        const member = members[used[of]!]
         if (member === undefined) continue
-        if (!ordered && votes.reduce((alike, vote) => (vote === move ? alike + 1 : alike), 0) >= mostAlike) continue
-        const more = ordered ? [...votes, move] : [...votes, move].sort((a, b) => a - b)
-        const key = more.join(' ')
-        if (next.has(key)) continue
         const counts = used.map((count, index) => (index === of ? count + 1 : count))
-        if ([...found, ...here].some((smaller) => isWithin(smaller, counts))) continue
-        if (++trials > MOST_TRIALS) return 'gave-up'
-        const joined = join(state, member.ballots[way]!)
-        if (joined === 'allowed') here.push(counts)
-        else if (joined === 'denied') next.set(key, joined)
-        else if (joined !== 'refused') next.set(key, { state: joined.waits, used: counts, votes: more })
+        const countsKey = counts.join(' ')
+        const isCovered = covered.get(countsKey) ?? found.some((smaller) => isWithin(smaller, counts))
+        covered.set(countsKey, isCovered)
+        if (isCovered) continue
+        for (const [way, ballot] of member.ballots.entries()) {
+          const move = firstMoves[of]! + way
+          if (!ordered && votes.reduce((alike, vote) => (vote === move ? alike + 1 : alike), 0) >= mostAlike) continue
+          const more = ordered ? [...votes, move] : [...votes, move].sort((a, b) => a - b)
+          const key = more.join(' ')
+          if (next.has(key)) continue
+          if (++trials > MOST_TRIALS) return 'gave-up'
+          const joined = join(state, ballot)
+          if (joined === 'allowed') {
+            here.push(counts)
+            covered.set(countsKey, true)
+            break
+          }
+          if (joined === 'denied') next.set(key, joined)
+          else if (joined !== 'refused') next.set(key, { state: joined.waits, used: counts, votes: more })
+        }
       }
     }
     // Most of the first class first, so that what is cut does not depend on how it was found.
@@ -101,6 +113,8 @@ export function findCoalitions<State, Ballot>(
   }
   return { classes: classes.map((members) => members.map(({ name }) => name)), found }
 }
+
+const waysOf = (members: readonly Elector<unknown>[]): number => members[0]?.ballots.length ?? 0
 
 function byCounts(a: readonly number[], b: readonly number[]): number {
   const at = a.findIndex((count, index) => count !== b[index])

@@ -3,13 +3,14 @@
  * --live`, `who-can`, the approver's view. Used with few organizations by the tests and with many by `npm run soak -- authority`.
  */
 import fc from 'fast-check'
-import { planWithForecast, powersOf, waysOf as writtenWays } from '../../src/analysis/index.ts'
-import { votesOn } from '../../src/authority/index.ts'
+import { type PowerLine, planWithForecast, powersOf, waysOf as writtenWays } from '../../src/analysis/index.ts'
+import { contextOf, votesOn } from '../../src/authority/index.ts'
+import { readTransactionFacts } from '../../src/chain/index.ts'
 import { viewActivity } from '../../src/cli/views/activity.ts'
 import { createQueryClient } from '../../src/client/index.ts'
 import { createSource } from '../../src/diagnostics/index.ts'
 import { readActual } from '../../src/live/index.ts'
-import type { Explanation } from '../../src/policy/index.ts'
+import { compilePolicy, conditionHolds, type Explanation, type PolicyContext } from '../../src/policy/index.ts'
 import type { ActivityType, Wire } from '../../src/protocol/index.ts'
 import type { Actual } from '../../src/resources/index.ts'
 import { explainRequest, readRequestFile, readTransaction, worldOfActual } from '../../src/scenarios/index.ts'
@@ -19,7 +20,16 @@ import { Secret } from '../../src/telemetry/index.ts'
 import { ordersOf, waysOf } from '../analysis/players.ts'
 import { declare, desiredOf } from '../plan/organization.ts'
 import { createTestClock, startTestService, type TestService } from '../service/harness.ts'
-import { addOrganizations, type Made, type Name, PEOPLE, type Shape, type Stamping, shapes } from './organizations.ts'
+import {
+  addOrganizations,
+  type Made,
+  type Name,
+  REQUESTS,
+  type RequestName,
+  type Shape,
+  type Stamping,
+  shapes,
+} from './organizations.ts'
 
 const HOUR = 3_600_000
 
@@ -37,8 +47,14 @@ export interface Agreement {
   readonly deniedVotes: number
   /** Sets of people who can do it as `who-can` tells, each played to its end. */
   readonly played: number
+  /** Those of them that are told under a condition, or unless a policy denies. */
+  readonly underConditions: number
+  /** Lines of `who-can` of which the request that was played is no such request. */
+  readonly otherRequests: number
   /** Sets of one or two people of whom `who-can` does not tell, each tried in every order with every credential. */
   readonly tried: number
+  /** Organizations of whose request `who-can` tells of something that it is unknown. */
+  readonly unknown: number
 }
 
 /** Makes so many organizations, asks everybody, and lets the people vote. Throws what does not agree. */
@@ -53,7 +69,10 @@ export async function agree({ count, seed }: { readonly count: number; readonly 
     lapsed: 0,
     deniedVotes: 0,
     played: 0,
+    underConditions: 0,
+    otherRequests: 0,
     tried: 0,
+    unknown: 0,
   }
   try {
     const organizations = await addOrganizations(service, fc.sample(shapes, { numRuns: count, seed }), clock())
@@ -87,12 +106,14 @@ async function check(
   const { organizationId, alice } = made
   const stamper = createApiKeyStamper({ privateKey: new Secret(alice.privateKey) })
   const actual = await readActual(createQueryClient({ baseUrl: service.url, organizationId, stamper }))
-  const told = tellAll(actual, organizationId, clock())
-  const [first] = Object.values(told) as [Told]
-  for (const [who, said] of Object.entries(told)) demand(`${who} tells what plan tells`, said, first)
+  const { creation, send, request } = tellAll(actual, made, clock())
+  for (const said of [creation, send])
+    for (const [who, told] of Object.entries(said))
+      demand(`${who} tells what the others tell`, told, Object.values(said)[0])
+  const first = request
 
   const voting = createVoting(service, made, figures)
-  await checkPowers(actual, { voting, now: clock(), isWhole: index % 4 === 0 }, figures)
+  await checkPowers(actual, { voting, made, now: clock(), isWhole: index % 4 === 0 }, figures)
   const activity = await voting.ask()
   if (first === 'denied' && activity === undefined) return void figures.denied++
   if (activity === undefined) throw new Error(`the service denied what was forecast as ${JSON.stringify(first)}`)
@@ -104,9 +125,9 @@ async function check(
   demand('status', activity.status, 'ACTIVITY_STATUS_CONSENSUS_NEEDED')
   if (first === 'too many') return
   figures.waits++
-  const others = PEOPLE.filter((name) => name !== 'alice')
+  const others = made.names.filter((name) => name !== 'alice')
   const sets = first === 'denied' ? [] : first
-  const size = sets[0]?.split(' ').length ?? others.length + 1
+  const size = sets[0]?.split(' ').length ?? Math.min(others.length, 3)
   // Whatever is smaller does not suffice, and of that size just what was told.
   for (const some of subsetsOf(others)) {
     if (some.length === 0 || some.length > size) continue
@@ -122,29 +143,79 @@ async function checkPowers(
   actual: Actual,
   {
     voting,
+    made,
     now,
     isWhole,
-  }: { readonly voting: ReturnType<typeof createVoting>; readonly now: number; readonly isWhole: boolean },
+  }: {
+    readonly voting: ReturnType<typeof createVoting>
+    readonly made: Made
+    readonly now: number
+    readonly isWhole: boolean
+  },
   figures: Figures,
 ): Promise<void> {
-  const row = powersOf(actual, { nowMs: now }).find(({ activities }) =>
-    activities.includes('ACTIVITY_TYPE_UPDATE_USER_TAG'),
-  )
-  const tagId = actual.resources.find(({ kind }) => kind === 'tag')!.id!
-  const told = (row?.lines ?? []).flatMap((line) => {
+  const lines = linesOf(actual, made, now)
+  const holds = createJudge(actual, made, now)
+  const isOf = ({ condition }: PowerLine) => condition === undefined || holds(condition)
+  const isTold = (line: PowerLine) => isOf(line) && !(line.unless ?? []).some(holds)
+  figures.otherRequests += lines.filter((line) => !isTold(line)).length
+  const setsOf = (line: PowerLine): readonly (readonly Name[])[] => {
     const ways = writtenWays(line)
-    if (ways === 'unknown') throw new Error('who-can says that it is unknown')
-    return ways.flatMap(({ sets }) => sets as readonly (readonly Name[])[])
-  })
-  for (const people of told) {
-    demand(`who-can: ${people} can do it`, await voting.can(people, tagId), true)
-    figures.played++
+    return ways === 'unknown' ? [] : ways.flatMap(({ sets }) => sets as readonly (readonly Name[])[])
   }
+  for (const line of lines.filter(isTold))
+    for (const people of setsOf(line)) {
+      demand(`who-can: ${people} can do it (${JSON.stringify(line)})`, await voting.can(people), true)
+      figures.played++
+      if (line.condition !== undefined || line.unless !== undefined) figures.underConditions++
+    }
+  if (lines.filter(isOf).some(({ people }) => people === 'unknown')) return void figures.unknown++
   if (!isWhole) return
-  for (const some of subsetsOf(PEOPLE)) {
+  const told = lines.filter(isOf).flatMap(setsOf)
+  for (const some of subsetsOf(made.names)) {
     if (some.length === 0 || some.length > 2 || told.some((set) => set.every((name) => some.includes(name)))) continue
-    demand(`who-can: ${some} can do it`, await voting.can(some, tagId), false)
+    demand(`who-can: ${some} can do it`, await voting.can(some), false)
     figures.tried++
+  }
+}
+
+/** What rows call the request, where not all of its type have the same answer. */
+const CALLED: Readonly<Record<RequestName, string>> = {
+  tag: '',
+  payload: ' (PAYLOAD_ENCODING_HEXADECIMAL)',
+  transaction: ' (TRANSACTION_TYPE_ETHEREUM)',
+  export: '',
+}
+
+/** The lines that `who-can` tells of the request of an organization. */
+function linesOf(actual: Actual, { shape: { request = 'tag' }, key }: Made, now: number): readonly PowerLine[] {
+  const { type } = REQUESTS[request]
+  return powersOf(actual, { nowMs: now })
+    .filter(({ activities }) => activities.some((one) => one === type || one === `${type}${CALLED[request]}`))
+    .filter(({ over }) => key === undefined || over.includes('privateKey.cold'))
+    .flatMap(({ lines }) => lines)
+}
+
+/** Whether a condition of a line holds for the request of an organization: by the evaluator, and not by what made the line. */
+function createJudge(actual: Actual, made: Made, now: number): (condition: string) => boolean {
+  const { key, shape } = made
+  const { type, parameters } = REQUESTS[shape.request ?? 'tag']
+  const signed =
+    type === 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2'
+      ? readTransactionFacts({
+          ...{ type: 'TRANSACTION_TYPE_ETHEREUM', interfaces: [], signer: key!.address },
+          unsignedTransaction: (parameters(made) as { unsignedTransaction: string }).unsignedTransaction,
+        })
+      : {}
+  const held = key && { private_key: { id: key.id, label: 'cold', tags: [], imported: false, exported: false } }
+  const nobody = { approvers: [], credentials: [], rootQuorum: { threshold: 0, userIds: [] } }
+  const facts = { ...held, ...signed } as Partial<PolicyContext>
+  const context = contextOf({ type, parameters: parameters(made), nowMs: now, facts }, nobody)
+  const ids = new Map(actual.resources.map(({ kind, name, id }) => [`\${${kind}.${name}}`, id ?? '']))
+  return (told) => {
+    const condition = told.replaceAll(/\$\{[^}]*\}/g, (name) => ids.get(name) ?? name)
+    const compiled = compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition })
+    return conditionHolds(compiled, context) === true
   }
 }
 
@@ -176,7 +247,14 @@ async function lapse(
   figures.lapsed++
 }
 
-function tellAll(actual: Actual, organizationId: string, now: number): Readonly<Record<string, Told>> {
+type Said = Readonly<Record<string, Told>>
+
+/** What is told of alice's creation of a tag and of a send, by each that tells it, and of the request of the organization. */
+function tellAll(
+  actual: Actual,
+  { organizationId, shape, key, tagId }: Made,
+  now: number,
+): { readonly creation: Said; readonly send: Said; readonly request: Told } {
   const desired = { ...desiredOf([declare('tag.probe')]), organizationId }
   const { plan, diagnostics } = planWithForecast({
     desired,
@@ -189,8 +267,11 @@ function tellAll(actual: Actual, organizationId: string, now: number): Readonly<
   })
   demand('diagnostics', diagnostics, [])
   const world = worldOfActual(actual, now)
-  const asked = (activity: string) => {
-    const source = createSource('request.yaml', `by: { user: alice, with: key }\nactivity: ${activity}\n`)
+  const asked = (activity: string, more: object = {}) => {
+    const source = createSource(
+      'request.yaml',
+      JSON.stringify({ by: { user: 'alice', with: 'key' }, activity, ...more }),
+    )
     const { context, diagnostics: faults } = readRequestFile(source, { world, readTransaction })
     demand('faults of the request', faults, [])
     return explanationTold(explainRequest(world, context!))
@@ -208,7 +289,7 @@ function tellAll(actual: Actual, organizationId: string, now: number): Readonly<
   }
   const directory = { addressBook: {}, assets: {}, wallets: [], privateKeys: [] }
   const forecast = plan.batches[0]!.forecast!
-  return {
+  const creation: Said & { readonly plan: Told } = {
     plan:
       forecast.outcome === 'waits'
         ? setsTold(forecast.needed)
@@ -216,9 +297,28 @@ function tellAll(actual: Actual, organizationId: string, now: number): Readonly<
           ? 'too many'
           : (forecast.outcome as 'completes' | 'denied'),
     'policy explain --live': asked('CREATE_USER_TAG'),
-    'policy explain --live of a send': asked('ETH_SEND_TRANSACTION'),
-    'send --dry-run': explanationTold(forecastSend(order, { actual, world, directory, now }).explanation),
   }
+  // What is asked has no facts of a transaction, which the send has.
+  const isSameRequest = shape.policies.every(({ condition = '' }) => !condition.includes('eth.'))
+  const send = {
+    'send --dry-run': explanationTold(forecastSend(order, { actual, world, directory, now }).explanation),
+    ...(isSameRequest ? { 'policy explain --live of a send': asked('ETH_SEND_TRANSACTION') } : {}),
+    ...(shape.policies.every(({ condition }) => condition === undefined) ? creation : {}),
+  }
+  const { request = 'tag' } = shape
+  if (request === 'tag') return { creation, send, request: creation.plan }
+  const { type, parameters } = REQUESTS[request]
+  const made = parameters({ tagId, key: key! }) as Readonly<Record<string, string>>
+  const params = {
+    tag: {},
+    payload: { encoding: made['encoding'], hash_function: made['hashFunction'] },
+    transaction: { type: made['type'] },
+    export: { target_public_key: made['targetPublicKey'] },
+  }[request]
+  const signed =
+    request === 'transaction' ? { account: key!.address, transaction: { ethereum: made['unsignedTransaction'] } } : {}
+  const privateKey = { id: key!.id, label: 'cold' }
+  return { creation, send, request: asked(type, { privateKey, params, ...signed }) }
 }
 
 function explanationTold({ outcome, needs }: Explanation): Told {
@@ -232,10 +332,17 @@ function setsTold(sets: readonly (readonly string[])[]): readonly string[] {
   return sets.map((set) => [...set].sort().join(' ')).sort()
 }
 
-function createVoting(service: TestService, { organizationId, stampings, alice }: Made, figures: Figures) {
+function createVoting(service: TestService, made: Made, figures: Figures) {
+  const { organizationId, stampings, alice, shape } = made
+  const { type, parameters } = REQUESTS[shape.request ?? 'tag']
+  const isOfTag = type === 'ACTIVITY_TYPE_UPDATE_USER_TAG'
   const client = service.client(alice.privateKey)
   let tags = 0
-  const ask = () => submit(client.raw, 'ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: `t${tags++}`, userIds: [] })
+  /** What alice asks for: of tags their creation, of which the plan tells. */
+  const ask = () =>
+    isOfTag
+      ? submit(client.raw, 'ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: `t${tags++}`, userIds: [] })
+      : submit(client.raw, type, parameters(made))
   const submit = async (
     raw: Stamping['raw'],
     type: ActivityType,
@@ -270,15 +377,10 @@ function createVoting(service: TestService, { organizationId, stampings, alice }
     }
     return false
   }
-  let changes: ReturnType<typeof createTrials> | undefined
+  // There may be few tags, so that one is changed again and again.
+  const changes = createTrials(({ name, way }) => submit(stampings[name][way]!.raw, type, parameters(made)), voteWith)
   /** Whether there is an order and a choice of credentials in which these bring it to an end, the first of them by asking. */
-  const can = async (people: readonly Name[], userTagId: string): Promise<boolean> => {
-    // There may be few tags, so that one is changed again and again.
-    const change = { userTagId, newUserTagName: 'ops', addUserIds: [], removeUserIds: [] }
-    changes ??= createTrials(
-      ({ name, way }) => submit(stampings[name][way]!.raw, 'ACTIVITY_TYPE_UPDATE_USER_TAG', change),
-      voteWith,
-    )
+  const can = async (people: readonly Name[]): Promise<boolean> => {
     for (const ballots of ballotsOf(people, stampings))
       if ((await changes.after(ballots))?.status === 'ACTIVITY_STATUS_COMPLETED') return true
     return false

@@ -1,7 +1,10 @@
 /** Organizations of every sort of user, put into a service's own database while it is down, and who speaks for them. */
 import fc from 'fast-check'
+import { serializeTransaction } from 'viem'
 import { generateP256KeyPair, sha256 } from '../../src/crypto/index.ts'
 import { encodeBase64Url, encodeUtf8 } from '../../src/encoding/index.ts'
+import type { RootName } from '../../src/policy/environment.ts'
+import type { ActivityType } from '../../src/protocol/index.ts'
 import { insertApiKey } from '../../src/service/resources/api-keys/store.ts'
 import { insertAuthenticator } from '../../src/service/resources/authenticators/store.ts'
 import { insertOauthProvider } from '../../src/service/resources/oauth-providers/store.ts'
@@ -13,11 +16,13 @@ import { insertUser } from '../../src/service/resources/users/store.ts'
 import type { Transaction } from '../../src/service/store/index.ts'
 import { anySyntax, joined } from '../policy/generate.ts'
 import { openStoreOf } from '../postgres.ts'
+import { complete } from '../service/handlers/steps.ts'
 import type { TestClient, TestService } from '../service/harness.ts'
 import { createPasskey } from '../service/passkey.ts'
 
 export const PEOPLE = ['alice', 'bob', 'carol', 'dave'] as const
-export type Name = (typeof PEOPLE)[number]
+const EVERYBODY = [...PEOPLE, 'erin', 'frank'] as const
+export type Name = (typeof EVERYBODY)[number]
 
 /** How somebody may come by a vote; the key of `expired` is one no more, and the two logins give a session key. */
 const CREDENTIALS = ['key', 'second key', 'passkey', 'expired', 'oauth', 'code'] as const
@@ -49,8 +54,101 @@ const CONSENSUS = [
 /** What policies of any syntax compare with, so that some comparisons hold. */
 const COMPARED = ['TAG', 'ID', 'alice', 'bob', 'carol', 'desk@acme.test', 'carol@acme.test', PASSKEY, OAUTH, OTP, '']
 
+const TO = `0x${'1'.repeat(40)}` as const
+const UNSIGNED = serializeTransaction({
+  ...({ type: 'eip1559', chainId: 1, nonce: 4, gas: 21_000n, to: TO, value: 6n } as const),
+  ...{ maxFeePerGas: 40_000_000_000n, maxPriorityFeePerGas: 1n },
+})
+
+/** Requests that are played, one in an organization; those of a key name it by its id. */
+export const REQUESTS = {
+  tag: {
+    type: 'ACTIVITY_TYPE_UPDATE_USER_TAG',
+    parameters: ({ tagId }: Named) => ({
+      ...{ userTagId: tagId, newUserTagName: 'ops' },
+      ...{ addUserIds: [], removeUserIds: [] },
+    }),
+  },
+  payload: {
+    type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
+    parameters: ({ key }: Named) => ({
+      ...{ signWith: key!.id, payload: '00'.repeat(32), encoding: 'PAYLOAD_ENCODING_HEXADECIMAL' },
+      hashFunction: 'HASH_FUNCTION_NO_OP',
+    }),
+  },
+  transaction: {
+    type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
+    parameters: ({ key }: Named) => ({
+      ...{ signWith: key!.id, type: 'TRANSACTION_TYPE_ETHEREUM', unsignedTransaction: UNSIGNED },
+    }),
+  },
+  export: {
+    type: 'ACTIVITY_TYPE_EXPORT_PRIVATE_KEY',
+    parameters: ({ key }: Named) => ({
+      ...{ privateKeyId: key!.id, targetPublicKey: TARGET },
+    }),
+  },
+} as const satisfies Readonly<Record<string, { type: ActivityType; parameters: (made: Named) => object }>>
+export type RequestName = keyof typeof REQUESTS
+type Named = Pick<Made, 'tagId' | 'key'>
+const TARGET = generateP256KeyPair().publicKey
+
+/** Conditions that people write, `<key>` for the id of the key: true, false or an error of the request that is played. */
+const CONDITIONS = [
+  'true',
+  ...Object.values(REQUESTS).map(({ type }) => `activity.type == '${type}'`),
+  "activity.kind == 'SIGN_TRANSACTION'",
+  "activity.action == 'SIGN'",
+  "activity.action in ['EXPORT', 'UPDATE']",
+  "activity.resource == 'PRIVATE_KEY'",
+  "activity.resource == 'USER_TAG'",
+  "private_key.id == '<key>'",
+  "private_key.label == 'warm'",
+  "private_key.label[0..1] == 'c'",
+  // Of a shorter label it is an error.
+  "private_key.label[5] == 'x'",
+  'private_key.tags.count() == 0',
+  "wallet.label == 'cold'",
+  "activity.params.encoding == 'PAYLOAD_ENCODING_HEXADECIMAL'",
+  "activity.params.type == 'TRANSACTION_TYPE_ETHEREUM'",
+]
+/** Of what no organization tells, but a request. */
+const OPEN: Readonly<Record<RequestName, readonly string[]>> = {
+  tag: ["activity.params.user_id == 'a'", "eth.tx.value > 5 || activity.action == 'UPDATE'"],
+  payload: [
+    "activity.params.hash_function == 'HASH_FUNCTION_NO_OP'",
+    "activity.params.hash_function == 'HASH_FUNCTION_SHA256'",
+    "activity.params.hash_function[20] == 'x'",
+  ],
+  transaction: [
+    'eth.tx.value > 5',
+    'eth.tx.gas > 21000',
+    `eth.tx.to == '${TO}'`,
+    "eth.tx.data == '0x'",
+    "eth.tx.data[0..10] == '0xa9059cbb'",
+    "eth.tx.contract_call_args['amount'] == 1",
+  ],
+  export: [`activity.params.target_public_key == '${TARGET}'`, "activity.params.target_public_key[0..2] == '04'"],
+}
+const READ: Readonly<Record<RequestName, readonly (readonly RootName[])[]>> = {
+  tag: [['activity'], ['wallet', 'activity']],
+  payload: [['activity'], ['activity', 'private_key']],
+  transaction: [['eth'], ['eth'], ['private_key', 'eth'], ['activity', 'eth']],
+  export: [['activity', 'private_key']],
+}
+const TEXTS = ['', 'a', 'cold', '<key>', 'SIGN', 'EXPORT', 'PRIVATE_KEY', 'HASH_FUNCTION_NO_OP', TO, TARGET]
+const conditionOf = (request: RequestName) =>
+  joined(
+    fc.constantFrom(...CONDITIONS),
+    fc.constantFrom(...OPEN[request]),
+    // The first export of a key would change what reads whether it was exported.
+    anySyntax('condition', { texts: TEXTS, given: READ[request] }).filter((text) => !text.includes('exported')),
+  )
+
 export interface Shape {
-  readonly people: Readonly<Record<Name, { readonly has: readonly Sort[]; readonly tagged: boolean }>>
+  readonly people: Readonly<Partial<Record<Name, { readonly has: readonly Sort[]; readonly tagged: boolean }>>>
+  /** What is played. @default a change of the tag */
+  readonly request?: RequestName
   readonly members: readonly Name[]
   readonly threshold: number
   readonly policies: readonly {
@@ -63,32 +161,46 @@ export interface Shape {
   }[]
 }
 
-const person = (least: readonly Sort[]) =>
+const person = (least: readonly Sort[], most: number) =>
   fc.record({
-    has: fc.subarray([...CREDENTIALS]).map((some) => [...new Set([...least, ...some])]),
+    has: fc.subarray([...CREDENTIALS]).map((some) => [...new Set([...least, ...some])].slice(0, most)),
     tagged: fc.boolean(),
   })
 
-const policyOf = (consensus: fc.Arbitrary<number | string>) =>
-  fc.record({
-    consensus,
-    who: fc.constantFrom(...PEOPLE),
-    denies: fc.constantFrom(false, false, false, true),
-  })
+const policyOf = (names: readonly Name[], request: RequestName, consensus: fc.Arbitrary<number | string>) =>
+  fc.record(
+    {
+      consensus,
+      who: fc.constantFrom(...names),
+      denies: fc.constantFrom(false, false, false, true),
+      condition: conditionOf(request),
+    },
+    { requiredKeys: ['consensus', 'who', 'denies'] },
+  )
 
-/** Alice asks, with a key or a passkey. */
-export const shapes: fc.Arbitrary<Shape> = fc.record({
-  people: fc.record({ alice: person(['key']), bob: person([]), carol: person([]), dave: person([]) }),
-  members: fc.subarray([...PEOPLE], { minLength: 1, maxLength: 3 }),
-  threshold: fc.integer({ min: 1, max: 3 }),
-  policies: fc.oneof(
-    fc.array(policyOf(fc.nat(CONSENSUS.length - 1)), { minLength: 1, maxLength: 3 }),
-    fc.array(policyOf(joined(fc.constantFrom(...CONSENSUS), anySyntax('consensus', { texts: COMPARED }))), {
-      minLength: 1,
-      maxLength: 12,
-    }),
-  ),
-})
+/** Two to six people, of whom alice asks, with a key. */
+export const shapes: fc.Arbitrary<Shape> = fc
+  .tuple(
+    fc.constantFrom(2, 3, 3, 4, 4, 4, 5, 6),
+    fc.constantFrom<RequestName>('tag', 'payload', 'transaction', 'transaction', 'export'),
+  )
+  .chain(([size, request]) => {
+    const names = EVERYBODY.slice(0, size)
+    // Of many people with many credentials there are more orders of ballots than can be tried.
+    const most = size > 4 ? 2 : CREDENTIALS.length
+    const policies = (consensus: fc.Arbitrary<number | string>, maxLength: number) =>
+      fc.array(policyOf(names, request, consensus), { minLength: 1, maxLength })
+    return fc.record({
+      people: fc.record(Object.fromEntries(names.map((name) => [name, person(name === 'alice' ? ['key'] : [], most)]))),
+      request: fc.constant(request),
+      members: fc.subarray(names, { minLength: 1, maxLength: Math.min(size, 3) }),
+      threshold: fc.integer({ min: 1, max: 3 }),
+      policies: fc.oneof(
+        policies(fc.nat(CONSENSUS.length - 1), 3),
+        policies(joined(fc.constantFrom(...CONSENSUS), anySyntax('consensus', { texts: COMPARED })), 12),
+      ),
+    })
+  })
 
 /** One way in which somebody can stamp. */
 export interface Stamping {
@@ -101,8 +213,11 @@ export interface Stamping {
 export interface Made {
   readonly shape: Shape
   readonly organizationId: string
+  readonly names: readonly Name[]
   readonly userIds: Readonly<Record<Name, string>>
   readonly tagId: string
+  /** The private key `cold` that the request of the shape is about. */
+  readonly key?: { readonly id: string; readonly address: string }
   /** In the order of the shape. */
   readonly policyIds: readonly string[]
   readonly stampings: Readonly<Record<Name, readonly Stamping[]>>
@@ -116,10 +231,30 @@ export async function addOrganizations(
   now: number,
 ): Promise<readonly Made[]> {
   const made: Made[] = []
+  const keys = (await addKeys(service, all.filter(needsKey).length)).values()
   await inStore(service, now, async (tx) => {
-    for (const shape of all) made.push(await insert(tx, service, shape, now))
+    for (const shape of all) {
+      const one = await insert(tx, service, shape, needsKey(shape) ? keys.next().value! : undefined, now)
+      made.push(one)
+    }
   })
   return made
+}
+
+const needsKey = ({ request = 'tag' }: Shape) => request !== 'tag'
+
+/** Private keys of the service's parent, made many at once. */
+async function addKeys(service: TestService, count: number): Promise<readonly NonNullable<Made['key']>[]> {
+  const keys: NonNullable<Made['key']>[] = []
+  while (keys.length < count) {
+    const privateKeys = Array.from({ length: Math.min(20, count - keys.length) }, () => ({
+      ...{ privateKeyName: crypto.randomUUID(), curve: 'CURVE_SECP256K1' },
+      ...{ addressFormats: ['ADDRESS_FORMAT_ETHEREUM'], privateKeyTags: [] },
+    }))
+    const { privateKeys: made } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', { privateKeys })
+    keys.push(...made.map(({ privateKeyId, addresses }) => ({ id: privateKeyId!, address: addresses![0]!.address! })))
+  }
+  return keys
 }
 
 /** Writes into the service's own database while it is down. */
@@ -135,11 +270,18 @@ export async function inStore(
   await service.restart()
 }
 
-async function insert(tx: Transaction, service: TestService, shape: Shape, now: number): Promise<Made> {
+async function insert(
+  tx: Transaction,
+  service: TestService,
+  shape: Shape,
+  key: Made['key'],
+  now: number,
+): Promise<Made> {
+  const names = Object.keys(shape.people) as readonly Name[]
   const [organizationId, tag] = [crypto.randomUUID(), crypto.randomUUID()]
   const dated = { organization_id: organizationId, created_at: now, updated_at: now }
-  const userIds = Object.fromEntries(PEOPLE.map((name) => [name, crypto.randomUUID()])) as Record<Name, string>
-  const stampings = Object.fromEntries(PEOPLE.map((name) => [name, [] as Stamping[]])) as Record<Name, Stamping[]>
+  const userIds = Object.fromEntries(names.map((name) => [name, crypto.randomUUID()])) as Record<Name, string>
+  const stampings = Object.fromEntries(names.map((name) => [name, [] as Stamping[]])) as Record<Name, Stamping[]>
   const policyIds = shape.policies.map(() => crypto.randomUUID())
   let alice: Made['alice'] | undefined
   await insertOrganization(tx, {
@@ -155,8 +297,21 @@ async function insert(tx: Transaction, service: TestService, shape: Shape, now: 
     .values({ organization_id: organizationId, name: 'FEATURE_NAME_SMS_AUTH', value: '' })
     .execute()
   await insertTag(tx, { id: tag, name: 'ops', type: 'TAG_TYPE_USER', ...dated })
-  for (const [index, name] of PEOPLE.entries()) {
-    const { has, tagged } = shape.people[name]
+  if (key !== undefined) {
+    // It was made in the parent; it is sealed under its own id.
+    await tx
+      .updateTable('private_keys')
+      .set({ organization_id: organizationId, name: 'cold' })
+      .where('id', '=', key.id)
+      .execute()
+    await tx
+      .updateTable('private_key_addresses')
+      .set({ organization_id: organizationId })
+      .where('private_key_id', '=', key.id)
+      .execute()
+  }
+  for (const [index, name] of names.entries()) {
+    const { has, tagged } = shape.people[name]!
     const user_id = userIds[name]
     // Two of them share an address.
     const email = index < 2 ? 'desk@acme.test' : `${name}@acme.test`
@@ -213,7 +368,7 @@ async function insert(tx: Transaction, service: TestService, shape: Shape, now: 
       }
     }
   }
-  for (const [index, { consensus, who, denies, condition = null }] of shape.policies.entries()) {
+  for (const [index, { consensus, who, denies, condition }] of shape.policies.entries()) {
     const policy = {
       id: policyIds[index]!,
       name: `p${index}`,
@@ -221,7 +376,7 @@ async function insert(tx: Transaction, service: TestService, shape: Shape, now: 
       consensus: (typeof consensus === 'string' ? consensus : CONSENSUS[consensus]!)
         .replaceAll('TAG', tag)
         .replaceAll('ID', userIds[who]),
-      condition,
+      condition: condition?.replaceAll('<key>', key?.id ?? '') ?? null,
       time: null,
       notes: '',
       ...dated,
@@ -231,5 +386,8 @@ async function insert(tx: Transaction, service: TestService, shape: Shape, now: 
   const members = shape.members.map((name) => userIds[name])
   const threshold = Math.min(shape.threshold, members.length)
   await setQuorum(tx, organizationId, { userIds: members, threshold, now })
-  return { shape, organizationId, userIds, tagId: tag, policyIds, stampings, alice: alice! }
+  return {
+    ...{ shape, organizationId, names, userIds, tagId: tag, policyIds, stampings, alice: alice! },
+    ...(key === undefined ? {} : { key }),
+  }
 }
