@@ -14,7 +14,7 @@ export { findByIntent, isIntent, withRejections } from './intent.ts'
 export { type MadeByRuns, readMade } from './made.ts'
 export type { ApplyProgress, BatchProgress, Failure, InsideProgress, InsideStand, ShownBy } from './model.ts'
 export type { NoticeSinkState } from './notice-model.ts'
-export { readActivities, STATUSES } from './open-activities.ts'
+export { readActivities, readOpenActivities, STATUSES } from './open-activities.ts'
 export { createPlanStore, type KeptPlan, type PlanStore } from './plan-store.ts'
 export { openPushes, type Push, type PushLedger, pushText } from './pushes.ts'
 export { createRotationKeys } from './rotation-keys.ts'
@@ -41,7 +41,7 @@ export {
   withoutFeeCeiling,
 } from './send-model.ts'
 export { bodyTimeIn, listedFrom } from './send-times.ts'
-export { readTransactionState, sendStatusIdOf } from './sends.ts'
+export { describeSendActivity, readTransactionState, sendStatusIdOf } from './sends.ts'
 export type { StorePlace } from './store-model.ts'
 export { type MovedStore, movePlanStore, readStoreStanding } from './store-move.ts'
 export {

@@ -299,17 +299,23 @@ export async function openSends(
   organization: SendOrder['organization'],
 ): Promise<SendReader> {
   const client = await sendClientFor(organization)
-  const publicKey = client.publicKey.toLowerCase()
-  const describe = (activity: Wire.Activity): SendActivityState => {
-    const sendTransactionStatusId = sendStatusIdOf(activity)
-    const { error, ...described } = describeActivity(activity, { publicKey, nowMs: clock() + serviceAheadMs() })
-    return {
-      ...described,
-      ...(error === undefined ? {} : { error: { ...error, next: SENT_ONCE } }),
-      ...(sendTransactionStatusId === undefined ? {} : { sendTransactionStatusId }),
-    }
-  }
+  const describe = (activity: Wire.Activity) =>
+    describeSendActivity(activity, { publicKey: client.publicKey, nowMs: clock() + serviceAheadMs() })
   return { client, describe }
+}
+
+/** The state of a send's activity, as somebody with a key sees it at a time. */
+export function describeSendActivity(
+  activity: Wire.Activity,
+  { publicKey, nowMs }: { readonly publicKey: string; readonly nowMs: number },
+): SendActivityState {
+  const sendTransactionStatusId = sendStatusIdOf(activity)
+  const { error, ...described } = describeActivity(activity, { publicKey: publicKey.toLowerCase(), nowMs })
+  return {
+    ...described,
+    ...(error === undefined ? {} : { error: { ...error, next: SENT_ONCE } }),
+    ...(sendTransactionStatusId === undefined ? {} : { sendTransactionStatusId }),
+  }
 }
 
 /** What asks for the transaction of an activity that sends; undefined before it was carried out. */

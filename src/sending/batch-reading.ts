@@ -1,6 +1,7 @@
 import type { PlanStore, SendBatch } from '../../activities/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { createHeldByApi } from './api-balances.ts'
+import { askedAnew } from './asked-anew.ts'
 import { type BatchReport, toBatchReport } from './batch-report.ts'
 import { type NodeSettings, withFinality } from './finality.ts'
 import { findReplacers } from './replaced-by.ts'
@@ -22,13 +23,15 @@ export async function findBatch(batches: Batches, begins: string): Promise<SendB
 /**
  * The state of each row of a batch, up to now.
  * @param settings nodes that say what is final, and the nonces. @default none is asked
- * @param api asked again about what a node has in no block, and what senders have. @default what it told last counts
+ * @param api asked again about what a node has in no block, what senders have and, for who looks at a time (`now`), about what is
+ * open. @default what it told last counts
  */
 export async function readBatchReport(
   { sends, batches }: Pick<PlanStore, 'sends' | 'batches'>,
   batch: SendBatch,
   settings: NodeSettings = { nodes: {}, confirmations: {} },
   api?: () => Promise<QueryClient>,
+  now?: () => number,
 ): Promise<BatchReport> {
   const [stands, stoppedAt] = await Promise.all([batches.survey(batch), batches.stoppedAt(batch.batchId)])
   const asked = await Promise.all(
@@ -38,7 +41,8 @@ export async function readBatchReport(
       isAsked: one.state === 'submitting' && one.progress === undefined && (await sends.isAsked(one.sendId)),
     })),
   )
-  const settled = await withFinality(await findReplacers(sends, asked), sends, settings, api)
+  const told = api && now ? await askedAnew(asked, { api, now }) : asked
+  const settled = await withFinality(await findReplacers(sends, told), sends, settings, api)
   const rows = await withNonces(settled, settings)
   const heldByApi = api && createHeldByApi({ query: async (...asked) => (await api()).query(...asked) })
   return toBatchReport(batch, rows, { stoppedAt, senders: await readSenders(rows, { ...settings, heldByApi }) })

@@ -5,6 +5,7 @@
 export { alikeWords, assertNotAlike, findAlikeReferences } from './alike-references.ts'
 export { printAmount, printToken } from './amount.ts'
 export { createHeldByApi } from './api-balances.ts'
+export { askedAnew } from './asked-anew.ts'
 export { type AskedRow, findAskedRows, lookAlikesIn } from './batch-approval.ts'
 export { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'
 export { makeOrders, type OrderedRow } from './batch-orders.ts'

@@ -10,6 +10,8 @@ export const PAYROLL = '0x00000000000000000000000000000000000000b0'
 /** The contract of the asset `usdc`. */
 export const TOKEN = '0x00000000000000000000000000000000000000e2'
 
+export type Payday = Awaited<ReturnType<typeof payday>>
+
 /** A service with a wallet of 100 ether and 20 tokens, a node, and definitions with an address book and an asset. */
 export async function payday(atEnd: (close: () => Promise<void>) => void) {
   const anvil = await startAnvil()

@@ -1,22 +1,12 @@
 /** One reference, however many machines have it: each has a data folder of its own, and the API is all that they share. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  createActivities,
-  createPlanStore,
-  isSameSend,
-  readTransactionState,
-  type SendOrder,
-  sendIdOf,
-} from '../../activities/index.ts'
-import { createRate, createSubmitClient } from '../../src/client/index.ts'
-import { assertNotElsewhere } from '../../src/sending/index.ts'
-import { createApiKeyStamper } from '../../src/stamp/index.ts'
-import { Secret, silentLogger } from '../../src/telemetry/index.ts'
+import { readTransactionState, type SendOrder, sendIdOf } from '../../activities/index.ts'
 import { createPlaces, isThere } from '../activities/store-places.ts'
 import { runs } from '../runs.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
+import { type MachineOptions, machineOf, orderOf as paydayOrder } from './machine.ts'
 import { PAYROLL, payday } from './payday.ts'
 
 const HOUR = 60 * 60 * 1000
@@ -31,51 +21,10 @@ afterAll(async () => {
 })
 
 /** A machine with a data folder of its own, and nothing in it. */
-function machine({
-  clock = Date.now,
-  folder = join(testFolder(atEnd), 'plans'),
-}: {
-  clock?: () => number
-  folder?: string
-} = {}) {
-  const { service } = day
-  const planStore = createPlanStore(folder)
-  const { organizationId, url: baseUrl } = service
-  const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
-  const client = createSubmitClient({ baseUrl, organizationId, stamper, rate: createRate() })
-  const steps = createActivities({ clientFor: () => client, planStore, clock, logger: silentLogger })
-  /** As `quorate send` and a worker do it. */
-  const send = async (order: SendOrder, not: readonly string[] = []) => {
-    const asking = { ledger: planStore.sends, not, now: clock, pause: () => Promise.resolve() }
-    const [asked] = await assertNotElsewhere(client, [order], asking)
-    const { sendId } = await planStore.sends.enter(asked!)
-    await steps.prepareSend({ sendId, timestampMs: clock() })
-    return steps.submitSend({ sendId })
-  }
-  /** The same of a machine that was told that nobody has sent it: the ledger alone decides. Undefined where another send has the reference. */
-  const enterAndSend = async (order: SendOrder) => {
-    const { sendId, order: entered } = await planStore.sends.enter(order)
-    if (!isSameSend(entered, order)) return undefined
-    await steps.prepareSend({ sendId, timestampMs: clock() })
-    return steps.submitSend({ sendId })
-  }
-  return { planStore, client, steps, send, enterAndSend }
-}
+const machine = (of: MachineOptions = {}) => machineOf(day, { folder: join(testFolder(atEnd), 'plans'), ...of })
 
-function orderOf(reference: string, more: Partial<SendOrder> = {}, value = '7'): SendOrder {
-  const { service, address } = day
-  return {
-    reference,
-    organization: { name: 'acme', id: service.organizationId, baseUrl: service.url },
-    type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
-    parameters: { from: address, caip2: SEPOLIA, to: PAYROLL, value },
-    from: 'treasury',
-    to: 'payroll',
-    amount: `${value} wei`,
-    orderedAt: new Date().toISOString(),
-    ...more,
-  }
-}
+const orderOf = (reference: string, more: Partial<SendOrder> = {}, value = '7') =>
+  paydayOrder(day, { reference, value, ...more })
 
 describe('a reference is the organization’s, not a folder’s', () => {
   test('begun in eight data folders at once it is one activity and one payment, round after round', async () => {

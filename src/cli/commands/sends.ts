@@ -3,6 +3,7 @@ import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { foreignEndOf, reader, sendWorkflowId } from '../../operations/index.ts'
 import {
+  askedAnew,
   assertNone,
   createHeldByApi,
   exitOfStates,
@@ -41,7 +42,10 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const { organizationId, now } = found
   const { sends: ledger } = ledgerOf(settings.dataDir)
   const all = await readListed(ledger, organizationId)
-  const chosen = options['open'] === true || follows ? all.filter((one) => !isOver(one)) : all
+  const api = found.isDown ? undefined : apiOf(input)
+  // Who follows has the workflows ask.
+  const asked = api && !follows ? withReplacers(await askedAnew(all, { api, now })) : all
+  const chosen = options['open'] === true || follows ? asked.filter((one) => !isOver(one)) : asked
   const left = await findLeft(input, chosen)
   const marked = (one: ListedSend): ListedSend =>
     left.has(one.sendId) && !isOver(one) ? { ...one, isLeft: true } : one
@@ -53,7 +57,6 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const read = async () =>
     (await readListed(ledger, organizationId)).filter(({ sendId }) => ids.has(sendId)).map(marked)
   const nodes = readNodeSettings(input)
-  const api = found.isDown ? undefined : apiOf(input)
   const settled = async (all: readonly ListedSend[]) => withNonces(await withFinality(all, ledger, nodes, api), nodes)
   const showSettled = async (one: ListedSend) => (await settled([one])).forEach(show)
   const shown = await settled(
@@ -70,11 +73,24 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   return follows ? exitOfStates(shown.map(stateOf)) : EXIT.done
 }
 
+/** Who only looks does not wait longer than this for an answer. */
+const ANSWER_MS = 10_000
+
 /** What asks the API, which is opened when the first question comes. */
 function apiOf(input: CommandInput): () => Promise<QueryClient> {
   let opened: Promise<QueryClient> | undefined
+  const open = async (): Promise<QueryClient> => {
+    const client = reader(await findPlace(input))
+    return {
+      ...client,
+      query: (name, request, { signal } = {}) => {
+        const within = AbortSignal.timeout(ANSWER_MS)
+        return client.query(name, request, { signal: signal ? AbortSignal.any([signal, within]) : within })
+      },
+    }
+  }
   return () => {
-    opened ??= findPlace(input).then(reader)
+    opened ??= open()
     return opened
   }
 }
@@ -137,7 +153,7 @@ async function reportBatch(input: CommandInput, begins: string): Promise<ExitCod
   const batch = await findBatch(ledger.batches, begins)
   const seen = await findSeen(input)
   const api = seen === undefined || seen.isDown ? undefined : apiOf(input)
-  const report = await readBatchReport(ledger, batch, readNodeSettings(input), api)
+  const report = await readBatchReport(ledger, batch, readNodeSettings(input), api, seen?.now)
   writeReport(options['report'], report)
   if (json) writeJson(io, report)
   else {

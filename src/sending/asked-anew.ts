@@ -1,0 +1,101 @@
+/**
+ * What is open, asked about when somebody looks. The ledger has what the workflow of a send was told last, and a workflow asks ever
+ * more rarely while people decide: what an approver has just approved would be shown as waiting for most of a minute.
+ */
+import {
+  describeSendActivity,
+  isSendOver,
+  readOpenActivities,
+  readTransactionState,
+  type SendOrder,
+  type SendProgress,
+} from '../../activities/index.ts'
+import type { QueryClient } from '../client/index.ts'
+import type { Wire } from '../protocol/index.ts'
+
+interface Listed {
+  readonly order: SendOrder
+  readonly progress?: SendProgress | undefined
+}
+
+/** From so many that wait, the list of all that wait is fewer requests. */
+const WORTH_A_LIST = 4
+/** Requests that a look is worth besides that list: at ten a second they take two seconds. */
+const MOST_REQUESTS = 20
+/** An API that is away, or busy, is not waited for: the ledger's word is shown. */
+const MOST_MS = 5_000
+
+/**
+ * Sends as the API tells them now, the newest of those that are open; the others, and all that it gives no answer about, as they
+ * were. Nothing is written: a send's own workflow tells the ledger.
+ */
+export async function askedAnew<One extends Listed>(
+  all: readonly One[],
+  { api, now }: { readonly api: () => Promise<QueryClient>; readonly now: () => number },
+): Promise<readonly One[]> {
+  const open = all.filter(({ progress }) => progress?.activityId !== undefined && !isSendOver(progress.state))
+  if (open.length === 0) return all
+  const told = new Map<One, SendProgress>()
+  const stopped = new AbortController()
+  const timer = setTimeout(() => stopped.abort(), MOST_MS)
+  try {
+    await askAll(await api(), { open: open.toReversed(), told, now, signal: stopped.signal })
+  } catch {
+    // What it has told so far counts.
+  } finally {
+    clearTimeout(timer)
+  }
+  return all.map((one) => (told.has(one) ? { ...one, progress: told.get(one)! } : one))
+}
+
+interface Asking<One> {
+  /** Newest first. */
+  readonly open: readonly One[]
+  readonly told: Map<One, SendProgress>
+  readonly now: () => number
+  readonly signal: AbortSignal
+}
+
+async function askAll<One extends Listed>(
+  client: QueryClient,
+  { open, told, now, signal }: Asking<One>,
+): Promise<void> {
+  let requests = 0
+  const bounded: Pick<QueryClient, 'query'> = {
+    query: (name, request) => {
+      if (++requests > MOST_REQUESTS) throw new RangeError('more than a look is worth')
+      return client.query(name, request, { signal })
+    },
+  }
+  const asking = { ...client, ...bounded }
+  const waiting = open.filter(({ progress }) => progress!.state !== 'broadcasting')
+  const listed = new Map<string, Wire.Activity>()
+  if (waiting.length >= WORTH_A_LIST) {
+    const types = [...new Set(waiting.map(({ order }) => order.type))]
+    for await (const activity of readOpenActivities(asking, types)) listed.set(activity.id, activity)
+  }
+  for (const one of open) {
+    const { progress, order } = one as { progress: SendProgress } & One
+    let known = progress
+    if (progress.state !== 'broadcasting') {
+      const activityId = progress.activityId!
+      const activity = listed.get(activityId) ?? (await asking.query('get_activity', { activityId })).activity
+      known = withActivity(progress, describeSendActivity(activity, { publicKey: client.publicKey, nowMs: now() }))
+      told.set(one, known)
+    }
+    const { sendTransactionStatusId } = known
+    if (known.state !== 'broadcasting' || sendTransactionStatusId === undefined) continue
+    const { error: _, ...rest } = known
+    told.set(one, {
+      ...rest,
+      ...(await readTransactionState(asking, order, { sendTransactionStatusId, withReceipt: true })),
+    })
+  }
+}
+
+function withActivity(
+  { error: _, ...before }: SendProgress,
+  { state, needsVote: _n, produced: _p, lapsed: _l, ...told }: ReturnType<typeof describeSendActivity>,
+): SendProgress {
+  return { ...before, ...told, state: state === 'completed' ? 'broadcasting' : state }
+}

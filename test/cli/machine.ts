@@ -1,0 +1,68 @@
+/** A machine that sends: a data folder of its own, and the API, which is all that it shares with others. */
+import * as activities from '../../activities/index.ts'
+import { isSameSend, type SendOrder } from '../../activities/index.ts'
+import { createRate, createSubmitClient } from '../../src/client/index.ts'
+import { assertNotElsewhere } from '../../src/sending/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret, silentLogger } from '../../src/telemetry/index.ts'
+import { SEPOLIA } from '../service/sends/status.ts'
+import { PAYROLL, type Payday } from './payday.ts'
+
+/** What a machine sends with, for a test that makes a mistake in it. @default the real ones */
+export interface Parts {
+  readonly createPlanStore?: typeof activities.createPlanStore
+  readonly createActivities?: typeof activities.createActivities
+  readonly assertNotElsewhere?: typeof assertNotElsewhere
+}
+
+export interface MachineOptions {
+  readonly clock?: () => number
+  readonly folder?: string
+  readonly parts?: Parts
+}
+
+export function machineOf(
+  { service }: Pick<Payday, 'service'>,
+  { clock = Date.now, folder, parts = {} }: MachineOptions & { readonly folder: string },
+) {
+  const { createPlanStore, createActivities } = { ...activities, ...parts }
+  const assertNew = parts.assertNotElsewhere ?? assertNotElsewhere
+  const planStore = createPlanStore(folder)
+  const { organizationId, url: baseUrl } = service
+  const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
+  const client = createSubmitClient({ baseUrl, organizationId, stamper, rate: createRate() })
+  const steps = createActivities({ clientFor: () => client, planStore, clock, logger: silentLogger })
+  /** As `quorate send` and a worker do it. */
+  const send = async (order: SendOrder, not: readonly string[] = []) => {
+    const asking = { ledger: planStore.sends, not, now: clock, pause: () => Promise.resolve() }
+    const [asked] = await assertNew(client, [order], asking)
+    const { sendId } = await planStore.sends.enter(asked!)
+    await steps.prepareSend({ sendId, timestampMs: clock() })
+    return steps.submitSend({ sendId })
+  }
+  /** The same of a machine that was told that nobody has sent it: the ledger alone decides. Undefined where another send has the reference. */
+  const enterAndSend = async (order: SendOrder) => {
+    const { sendId, order: entered } = await planStore.sends.enter(order)
+    if (!isSameSend(entered, order)) return undefined
+    await steps.prepareSend({ sendId, timestampMs: clock() })
+    return steps.submitSend({ sendId })
+  }
+  return { planStore, client, steps, send, enterAndSend }
+}
+
+/** An order to pay the payroll so many wei. */
+export function orderOf(
+  { service, address }: Pick<Payday, 'service' | 'address'>,
+  { value, ...more }: Partial<SendOrder> & { readonly reference: string; readonly value: string },
+): SendOrder {
+  return {
+    organization: { name: 'acme', id: service.organizationId, baseUrl: service.url },
+    type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
+    parameters: { from: address, caip2: SEPOLIA, to: PAYROLL, value },
+    from: 'treasury',
+    to: 'payroll',
+    amount: `${value} wei`,
+    orderedAt: new Date().toISOString(),
+    ...more,
+  }
+}
