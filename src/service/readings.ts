@@ -292,7 +292,7 @@ export const authProxyRefusals = {
     apiError(
       'invalidField',
       field,
-      'needs a `verificationToken` for it, or an OIDC token that has it as verified e-mail',
+      'needs a `verificationToken` for it, or an OIDC token that has it as verified e-mail and was issued to a client id in `walletKitSettings.oauthClientIds` or `socialLinkingClientIds`',
     ),
   noTokenForContact: () =>
     apiError('requestInvalid', 'a verification token is required to look up an account by contact'),

@@ -2,6 +2,7 @@ import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { Chains } from '../chains/index.ts'
 import type { SealedPlace, Sealing } from '../keys/index.ts'
 import type { MessageRules } from '../messages/index.ts'
+import type { Voucher } from '../oidc/index.ts'
 
 /** Identities at issuers. */
 export interface OauthTools {
@@ -17,8 +18,8 @@ export interface OauthTools {
   ) => string
   /** The issuer of Google's tokens, by which a parent may link its users (docs/protocol/oauth.md#social-linking). */
   readonly linkingIssuer: string
-  /** Whether an issuer is believed about e-mail addresses (docs/protocol/oauth.md#addresses-that-a-token-proves). */
-  readonly vouches: (issuer: string) => boolean
+  /** Who stands for what an issuer says of e-mail addresses (docs/protocol/oauth.md#addresses-that-a-token-proves). */
+  readonly vouches: (issuer: string) => Voucher | undefined
 }
 
 /** The tools that all handlers have, whatever the request. */

@@ -4,6 +4,7 @@
  * itself.
  */
 import type { Wire } from '../../protocol/index.ts'
+import type { Voucher } from '../oidc/index.ts'
 
 interface OidcRow {
   readonly protocol: 'oidc'
@@ -96,19 +97,20 @@ export interface IssuerSettings {
 }
 
 /**
- * Whether an issuer is believed about e-mail addresses: the providers of the table, and what the operator has named. Any other
- * may say of any address that it is somebody's (docs/protocol/oauth.md#addresses-that-a-token-proves).
+ * Who stands for what an issuer says of e-mail addresses: a provider of the table, or the operator who has named it. Nobody for
+ * any other: it may say of any address that it is somebody's (docs/protocol/oauth.md#addresses-that-a-token-proves).
  */
 export function createVouching({
   providerUrls: urls = {},
   privateIssuers = [],
   vouchingIssuers = [],
-}: IssuerSettings): (issuer: string) => boolean {
-  const known = new Set([
-    ...(['google', 'apple', 'facebook'] as const).map((name) => issuerOf(name, urls)),
-    LIMITED_FACEBOOK,
-    ...vouchingIssuers,
+}: IssuerSettings): (issuer: string) => Voucher | undefined {
+  const known = new Map<string, Voucher>([
+    ...vouchingIssuers.map((issuer) => [issuer, 'operator'] as const),
+    [LIMITED_FACEBOOK, 'facebook'],
+    ...(['google', 'apple', 'facebook'] as const).map((name) => [issuerOf(name, urls), name] as const),
   ])
   const named = new Set(privateIssuers.map((url) => new URL(url).origin))
-  return (issuer) => known.has(issuer) || (URL.canParse(issuer) && named.has(new URL(issuer).origin))
+  const isNamed = (issuer: string) => URL.canParse(issuer) && named.has(new URL(issuer).origin)
+  return (issuer) => known.get(issuer) ?? (isNamed(issuer) ? 'operator' : undefined)
 }

@@ -14,6 +14,9 @@ export interface OidcIdentity {
   readonly expiresAt: number
 }
 
+/** Who stands for what an issuer says of e-mail addresses: a provider that is known by name, or the operator. */
+export type Voucher = 'google' | 'apple' | 'facebook' | 'operator'
+
 /**
  * Reads the claims of a token; `undefined` if they name nobody. Unstated: which of several audiences is kept: the party
  * that the token was issued to (`azp`) if it is told, otherwise the first

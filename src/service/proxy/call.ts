@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../protocol/index.ts'
-import { readIdentity } from '../oidc/index.ts'
+import { readIdentity, type Voucher } from '../oidc/index.ts'
 import { authProxyRefusals } from '../readings.ts'
-import type { AuthMethod, AuthProxySettings } from '../resources/auth-proxy/wire.ts'
+import { type AuthMethod, type AuthProxySettings, isForOwnClient } from '../resources/auth-proxy/wire.ts'
 import type { OtpType, VerificationClaims } from '../verification/index.ts'
 import type { Forwarder } from './forward.ts'
 
@@ -16,8 +16,8 @@ export interface ProxyCall extends Forwarder {
   readonly turnstileSiteKey: string | undefined
   /** Of Google's tokens, which alone link identities. */
   readonly linkingIssuer: string
-  /** Whether an issuer is believed about e-mail addresses. */
-  readonly vouches: (issuer: string) => boolean
+  /** Who stands for what an issuer says of e-mail addresses. */
+  readonly vouches: (issuer: string) => Voucher | undefined
   /** Verifies a token that the organization's contact got. Throws `ApiError`. */
   verifyToken(token: string): Promise<VerificationClaims>
   /** Reads a token without asking whether it was used: whom it still logs in, the service knows. */
@@ -57,10 +57,14 @@ export function requireProvider({ settings, linkingIssuer }: ProxyCall, token: s
   if (!settings.methods.includes(method)) throw authProxyRefusals.oauthNotEnabled()
 }
 
-/** The e-mail address that a token's issuer has verified, if it is believed; what it is worth depends on its signature. */
-export function emailIn({ vouches }: ProxyCall, token: string): string | undefined {
-  const { issuer = '', verifiedEmail } = readIdentity(claimsOf(token)) ?? {}
-  return vouches(issuer) ? verifiedEmail : undefined
+/**
+ * The e-mail address that a token proves: its issuer, which is believed, has verified it, and has issued the token to an app of the
+ * organization. What it is worth depends on its signature.
+ */
+export function emailIn({ vouches, settings }: ProxyCall, token: string): string | undefined {
+  const identity = readIdentity(claimsOf(token))
+  const voucher = identity && vouches(identity.issuer)
+  return voucher && isForOwnClient(voucher, identity, settings) ? identity.verifiedEmail : undefined
 }
 
 function claimsOf(token: string): JsonObject {

@@ -16,6 +16,7 @@ import { addDescription, createEdgeServer, type EdgeServerOptions, type HttpServ
 import type { Sealing } from '../keys/index.ts'
 import { sourceOf } from '../network/index.ts'
 import { issuerOf, type ProviderUrls } from '../oauth/index.ts'
+import type { Voucher } from '../oidc/index.ts'
 import { createRate, refuseTooMany } from '../rates.ts'
 import { AUTH_PROXY_CODES, authProxyRefusals } from '../readings.ts'
 import { findAuthProxyByConfigId, type NamedAuthProxy } from '../resources/auth-proxy/store.ts'
@@ -42,8 +43,8 @@ export interface AuthProxyOptions extends EdgeServerOptions {
   readonly captcha?: Captcha | undefined
   /** Where providers are instead of at their public places. */
   readonly providerUrls?: ProviderUrls
-  /** Whether an issuer is believed about e-mail addresses. */
-  readonly vouches: (issuer: string) => boolean
+  /** Who stands for what an issuer says of e-mail addresses. */
+  readonly vouches: (issuer: string) => Voucher | undefined
   /** Requests a second of one source address. @default 20 */
   readonly rate?: number | undefined
   /** Codes that one source address may ask for in three minutes. @default 3 */

@@ -93,7 +93,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
       exchangeCode: () => Promise.reject(new Error('not asked')),
       onRamp: { begin: () => Promise.reject(new Error('not asked')), status: async () => '' },
     },
-    oauth: { issueToken: () => '', linkingIssuer: '', vouches: () => false },
+    oauth: { issueToken: () => '', linkingIssuer: '', vouches: () => undefined },
     rates: { ...createRates({}), countCaller },
     clock: () => NOW,
     randomBytes,

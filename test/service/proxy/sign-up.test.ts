@@ -68,7 +68,7 @@ describe('proxy: sign-up', () => {
   })
 
   const unproven = (field: string) =>
-    `invalid request body: field \`${field}\` needs a \`verificationToken\` for it, or an OIDC token that has it as verified e-mail`
+    `invalid request body: field \`${field}\` needs a \`verificationToken\` for it, or an OIDC token that has it as verified e-mail and was issued to a client id in \`walletKitSettings.oauthClientIds\` or \`socialLinkingClientIds\``
   const unsigned = (claims: object) =>
     ['{"alg":"none"}', JSON.stringify(claims), ''].map((part) => Buffer.from(part).toString('base64url')).join('.')
   test.each([

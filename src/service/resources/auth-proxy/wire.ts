@@ -36,6 +36,20 @@ export function settingsOf({ settings }: Pick<AuthProxyRow, 'settings'>): AuthPr
   }
 }
 
+/**
+ * Whether a token was issued to an app of the organization: its party is one of those that it is for, and stands among the client
+ * ids that the settings name for its provider. At an issuer that the operator has named, all clients are the operator's.
+ */
+export function isForOwnClient(
+  voucher: string,
+  { audience, audiences }: { readonly audience: string; readonly audiences: readonly string[] },
+  { walletKitSettings, socialLinkingClientIds = [] }: Partial<AuthProxySettings> = {},
+): boolean {
+  if (voucher === 'operator') return true
+  const ids = [walletKitSettings?.oauthClientIds?.[voucher], ...(voucher === 'google' ? socialLinkingClientIds : [])]
+  return audiences.includes(audience) && ids.includes(audience)
+}
+
 /** Schemes by which web views of apps name themselves, beside the web's own. */
 const APP_ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+(?::\d{1,5})?$/
 

@@ -3,6 +3,7 @@ import type { HandlerContext } from '../../engine/index.ts'
 import { oauthProviderTaken } from '../../readings.ts'
 import type { UserRow } from '../../store/index.ts'
 import { upsertVerifiedContact } from '../users/verified-contacts-store.ts'
+import { provesEmail } from './proved-address.ts'
 import { checkSocialLink } from './social-linking.ts'
 import { insertOauthProvider, isOauthIdentityTaken, type OauthIdentity } from './store.ts'
 
@@ -14,10 +15,14 @@ export interface NewOauthProvider {
   readonly oidcClaims: Wire.OidcClaims | undefined
 }
 
+type OidcIdentity = Awaited<ReturnType<HandlerContext['identityOf']>>
+
 /** A provider whose token has been looked at. */
 interface KnownProvider extends OauthIdentity {
   readonly name: string
   readonly verifiedEmail: string | undefined
+  /** Of the token. */
+  readonly vouching: OidcIdentity
 }
 
 /** An entry of `oauthProviders`; the older form has a token alone. */
@@ -65,13 +70,13 @@ export async function addOauthProviders(
 ): Promise<string[]> {
   const { tx, organizationId, now } = context
   const ids: string[] = []
-  for (const { name, issuer, audience, subject, verifiedEmail } of await identify(context, added)) {
+  for (const { name, issuer, audience, subject, verifiedEmail, vouching } of await identify(context, added)) {
     const id = context.newId()
     ids.push(id)
     const row = { id, organization_id: organizationId, user_id: user.id, name, issuer, audience, subject }
     await insertOauthProvider(tx, { ...row, created_at: now, updated_at: now })
-    const isProved = verifiedEmail !== undefined && context.oauth.vouches(issuer)
-    if (isProved && verifiedEmail === user.email?.toLowerCase()) {
+    const isOwn = verifiedEmail !== undefined && verifiedEmail === user.email?.toLowerCase()
+    if (isOwn && (await provesEmail(context, vouching))) {
       const proof = { type: 'EMAIL', contact: verifiedEmail }
       await upsertVerifiedContact(tx, { organization_id: organizationId, user_id: user.id, ...proof })
     }
@@ -86,19 +91,19 @@ export async function addOauthProviders(
  */
 async function identify(context: HandlerContext, list: readonly NewOauthProvider[]): Promise<KnownProvider[]> {
   const tokens = list.flatMap(({ oidcToken }) => (oidcToken === undefined ? [] : [oidcToken]))
-  const identities = new Map<string, Awaited<ReturnType<HandlerContext['identityOf']>>>()
+  const identities = new Map<string, OidcIdentity>()
   for (const token of tokens) identities.set(token, await context.identityOf(token))
   return list.map(({ name, oidcToken, oidcClaims }) => {
     const own = oidcToken === undefined ? undefined : identities.get(oidcToken)
     if (!oidcClaims) {
       if (!own) throw apiError('missingField', 'oidcToken')
       const { issuer, audience, subject, verifiedEmail } = own
-      return { name, issuer, audience, subject, verifiedEmail }
+      return { name, issuer, audience, subject, verifiedEmail, vouching: own }
     }
     const { iss: issuer, aud: audience, sub: subject } = oidcClaims
     const vouching = own ? [own] : [...identities.values()]
     const same = vouching.find((identity) => identity.issuer === issuer && identity.subject === subject)
     if (!same || audience === '') throw apiError('invalidOidcToken')
-    return { name, issuer, audience, subject, verifiedEmail: same.verifiedEmail }
+    return { name, issuer, audience, subject, verifiedEmail: same.verifiedEmail, vouching: same }
   })
 }
