@@ -1,96 +1,17 @@
 /**
- * Apply from Git, as a pipeline does it: an organization that is as its definitions say, a pull request with three changes,
- * and everything that may happen on the way. One process for each apply, against a real service and a real Temporal server.
+ * Apply from Git, as a pipeline does it: an organization that is as its definitions say, and a pull request with three changes.
+ * `pull-request.long.ts` has what may happen on the way.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
-import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { type Plan, readPlan } from '../../src/plan/index.ts'
-import { type Between, type Fault, startBetween } from '../faults/between.ts'
 import { keyFile, quorate, quorateShared, writeFiles } from './harness.ts'
-import { scene } from './scene.ts'
+import { keys, merged, pullRequest } from './pull-request.ts'
 
-// Each test runs the CLI many times, and each run is a process that starts from nothing.
+// Each test runs the CLI many times.
 vi.setConfig({ testTimeout: 600_000 })
-
-const range = (count: number) => Array.from({ length: count }, (_, index) => index)
-const keys = range(22).map(() => generateP256KeyPair())
-
-/** A repository of 22 users, 30 policies, 10 wallets and 2 webhooks, with what a pull request changes in it. */
-interface Repository {
-  readonly tags?: readonly string[]
-  readonly guests?: readonly string[]
-  /** Who signs by a policy, by its number, where it is not `u1`. */
-  readonly signers?: Readonly<Record<number, string>>
-  readonly reversed?: boolean
-}
-
-function repository(rootKey: string, { tags = TAGS, guests = [], signers = {}, reversed = false }: Repository) {
-  const order = <T>(list: readonly T[]) => (reversed ? [...list].reverse() : list)
-  const section = (name: string, lines: readonly string[]) =>
-    `${name}:\n${order(lines)
-      .map((line) => `  ${line}\n`)
-      .join('')}`
-  const people = range(21).map((n) => {
-    const apiKeys = `{ laptop: { curve: P256, publicKey: ${keys[n]!.publicKey} } }`
-    return `u${n + 1}: { email: u${n + 1}@acme.test, tags: [t0], apiKeys: ${apiKeys} }`
-  })
-  const policies = range(30).map((n) => {
-    const who = `approvers.any(user, user.id == '\${user.${signers[n] ?? 'u1'}}')`
-    const what = `activity.kind == 'SIGN_TRANSACTION' && wallet.id == '\${wallet.w${n % 10}}' && eth.tx.value < ${n + 1}`
-    return `p${n}: { effect: allow, consensus: ${JSON.stringify(who)}, condition: ${JSON.stringify(what)} }`
-  })
-  const texts: Readonly<Record<string, string>> = {
-    'organization.yaml': `organization: acme
-id: \${env.ACME_ORGANIZATION_ID}
-manage: { tags: all }
-rootQuorum: { threshold: 1, users: [root] }
-features: { EMAIL_AUTH: true }
-${section(
-  'tags',
-  tags.map((name) => `${name}: {}`),
-)}`,
-    'people.yaml': section('users', [
-      `root: { apiKeys: { root: { curve: P256, publicKey: ${rootKey} } } }`,
-      ...people,
-      ...guests.map((name) => `${name}: { email: ${name}@acme.test }`),
-    ]),
-    'policies.yaml': section('policies', policies),
-    'rest.yaml': `${section(
-      'wallets',
-      range(10).map((n) => `w${n}: {}`),
-    )}
-${section(
-  'webhooks',
-  range(2).map((n) => `hook${n}: { url: "https://8.8.8.8/in/${n}", subscriptions: [ACTIVITY_UPDATES] }`),
-)}`,
-  }
-  return texts
-}
-const TAGS = ['t0', 't1', 't2', 't3', 't4']
-
-/** The organization as its definitions say, and what stands between it and everybody. */
-async function merged() {
-  let between: Between | undefined
-  const made = await scene({
-    at: async ({ url }) => {
-      between = await startBetween(url)
-      return between.url
-    },
-  })
-  onTestFinished(() => between!.close())
-  const { service, folder, env } = made
-  const write = (change: Repository) => writeFiles(join(folder, 'defs'), repository(service.root.publicKey, change))
-  const defs = write({})
-  const first = await quorate(['apply', defs, '--yes'], { env })
-  expect(first.exit, first.stderr).toBe(0)
-  const submits = () => between!.passed.filter((one) => one.submits)
-  return { ...made, defs, write, between: between!, submits }
-}
-
-const pullRequest: Repository = { tags: TAGS.slice(0, 4), guests: ['newcomer'], signers: { 3: 'u2' } }
 
 describe('a pull request', () => {
   test('is planned as three changes, exactly as often as asked, and nothing is submitted', async () => {
@@ -149,46 +70,6 @@ describe('a pull request', () => {
     expect(submits().length).toBe(before)
   })
 
-  test('whatever happens to the second of its three activities, everything comes to be once', async () => {
-    const { service, env, defs, write, between } = await merged()
-    const faults: readonly { readonly name: string; readonly fault: Fault; readonly times: number }[] = [
-      { name: 'a 500', fault: { kind: 'answer', status: 500 }, times: 2 },
-      { name: 'a connection that is cut after the request was carried out', fault: { kind: 'cut after' }, times: 1 },
-      { name: 'a 429, twenty times', fault: { kind: 'answer', status: 429, retryAfter: '1' }, times: 20 },
-    ]
-    const state: { tags: readonly string[]; guests: readonly string[]; signers: Record<number, string> } = {
-      tags: TAGS,
-      guests: [],
-      signers: {},
-    }
-    for (const [index, { name, fault, times }] of faults.entries()) {
-      state.tags = [...state.tags.filter((tag) => tag !== `t${index + 1}`), `more${index}`, `most${index}`]
-      state.guests = [...state.guests, `guest${index}`]
-      state.signers[index] = 'u3'
-      write(state)
-      const asked = new Set<number>()
-      let left = times
-      between.meddle = ({ submits, question }) => {
-        if (submits) asked.add(question)
-        return [...asked][1] === question && left-- > 0 ? fault : undefined
-      }
-      const ran = await quorate(['apply', defs, '--yes', '--allow-delete', '--json'], { env })
-      between.meddle = () => undefined
-      expect(left, name + ran.stdout + ran.stderr).toBeLessThanOrEqual(0)
-      expect((JSON.parse(ran.stdout) as ApplyProgress).state, name + ran.stderr).toBe('done')
-      const next = await quorateShared(['plan', defs, '--detailed-exitcode'], { env })
-      expect([name, next.exit, next.stdout.includes('No changes.')]).toEqual([name, 0, true])
-      const { users } = await service.root.query('list_users')
-      expect(
-        users.filter(({ userName }) => userName === `guest${index}`),
-        name,
-      ).toHaveLength(1)
-    }
-    const { activities } = await service.root.query('list_activities', { paginationOptions: { limit: '100' } })
-    const said = activities.map(({ type, intent }) => JSON.stringify([type, intent]))
-    expect(new Set(said).size).toBe(said.length)
-  })
-
   test('that needs a second person ends in seconds, says who can vote, and goes on when they did', async () => {
     const { service, folder, env, defs, write } = await merged()
     const organization = (text: string) =>
@@ -197,7 +78,7 @@ describe('a pull request', () => {
       })
     const file = join(defs, 'organization.yaml')
     organization(readFileSync(file, 'utf8'))
-    expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(0)
+    expect((await quorateShared(['apply', defs, '--yes'], { env })).exit).toBe(0)
 
     write({ guests: ['newcomer'] })
     organization(readFileSync(file, 'utf8'))
@@ -216,12 +97,14 @@ describe('a pull request', () => {
     const count = async () =>
       (await service.root.query('list_activities', { paginationOptions: { limit: '100' } })).activities.length
     const before = await count()
-    const again = await quorate(['apply', defs, '--yes', '--json'], { env })
+    const again = await quorateShared(['apply', defs, '--yes', '--json'], { env })
     expect((JSON.parse(again.stdout) as ApplyProgress).batches[0]).toMatchObject({ activityId: batch!.activityId })
     expect(await count()).toBe(before)
     const key = keyFile(folder, 'u1', keys[0]!.privateKey)
-    expect((await quorate(['approve', batch!.activityId!, '--yes', '--key-file', key], { env })).exit).toBe(0)
-    await vi.waitUntil(async () => (await quorate(['apply', defs, '--yes'], { env })).exit === 0, { timeout: 120_000 })
+    expect((await quorateShared(['approve', batch!.activityId!, '--yes', '--key-file', key], { env })).exit).toBe(0)
+    await vi.waitUntil(async () => (await quorateShared(['apply', defs, '--yes'], { env })).exit === 0, {
+      timeout: 120_000,
+    })
     expect(await count()).toBe(before)
     expect((await quorateShared(['plan', defs, '--detailed-exitcode'], { env })).exit).toBe(0)
   })
@@ -237,13 +120,13 @@ describe('a pull request', () => {
     const text = readFileSync(saved, 'utf8')
     const edited = join(folder, 'edited.json')
     writeFileSync(edited, text.replace('newcomer@acme.test', 'newcomes@acme.test'))
-    const refused = await quorate(['apply', edited, '--yes'], { env })
+    const refused = await quorateShared(['apply', edited, '--yes'], { env })
     expect([refused.exit, refused.stderr]).toEqual([1, expect.stringContaining('error plan/edited')])
 
     const { policies } = await service.root.query('list_policies')
     const { policyId } = policies.find(({ policyName }) => policyName === 'p3')!
     await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, policyCondition: 'true' })
-    const stale = await quorate(['apply', saved, '--yes'], { env })
+    const stale = await quorateShared(['apply', saved, '--yes'], { env })
     expect(stale.exit, stale.stderr).toBe(5)
     expect(stale.stderr).toContain('policy.p3')
     expect(stale.stderr).toContain('next: make the plan again')
@@ -256,7 +139,7 @@ describe('a pull request', () => {
     expect(submits().length).toBe(before)
 
     expect((await save()).exit).toBe(0)
-    const applied = await quorate(['apply', saved, '--yes'], { env })
+    const applied = await quorateShared(['apply', saved, '--yes'], { env })
     expect(applied.exit, applied.stderr).toBe(0)
     expect(submits().length).toBe(before + 3)
     const next = await quorateShared(['plan', defs, '--detailed-exitcode'], { env })
@@ -271,7 +154,7 @@ describe('a pull request', () => {
     const planned = await quorateShared(['plan', defs, '--detailed-exitcode', '--allow-delete'], { env: reader })
     expect(planned.exit, planned.stderr).toBe(2)
     expect(planned.stdout).toContain('acme: 3 changes in 3 activities')
-    const refused = await quorate(['apply', defs, '--yes', '--allow-delete'], { env: reader })
+    const refused = await quorateShared(['apply', defs, '--yes', '--allow-delete'], { env: reader })
     expect(refused.exit).toBe(1)
     expect(refused.stderr).toMatch(
       /error cli\/denied: u7 may not create user newcomer: no policy allows it\n(.*\n)* {2}submitted +nothing\n/,
@@ -281,7 +164,7 @@ describe('a pull request', () => {
       'policies.yaml': readFileSync(join(defs, 'policies.yaml'), 'utf8').replace('effect: allow', 'efect: allow'),
     })
     for (const command of ['plan', 'apply']) {
-      const faulty = await quorate([command, defs, '--yes'].slice(0, command === 'plan' ? 2 : 3), { env })
+      const faulty = await quorateShared([command, defs, '--yes'].slice(0, command === 'plan' ? 2 : 3), { env })
       expect(faulty.exit, faulty.stderr).toBe(1)
       expect(faulty.stderr).toMatch(/policies\.yaml:2:9: error .*efect/)
     }

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { findByIntent } from '../../activities/intent.ts'
-import { countActivities, environmentOf, keyFile, quorate, writeFiles } from '../cli/harness.ts'
+import { countActivities, environmentOf, keyFile, quorateShared as quorate, writeFiles } from '../cli/harness.ts'
 import { onlyTags, scene } from '../cli/scene.ts'
 import { rootReader } from '../live/organization.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
