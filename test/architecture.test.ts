@@ -111,7 +111,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
     'encoding',
   ],
   evidence: ['analysis', 'scenarios', 'live', 'resources', 'stamp', 'protocol', 'encoding'],
-  incident: ['operations', 'activities', 'analysis', 'live', 'plan', 'resources', 'client', 'protocol'],
+  incident: ['operations', 'activities', 'analysis', 'live', 'plan', 'resources', 'client', 'protocol', 'diagnostics'],
   lsp: ['definitions', 'policy', 'resources', 'diagnostics'],
   // The service: answers.
   service: spine,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { QuorateError } from '../diagnostics/index.ts'
+import { messageOf, QuorateError } from '../diagnostics/index.ts'
 import { type PublishedKey, readPublishedKeys } from '../webhook/index.ts'
 
 /** Where a service publishes the keys of its webhooks, without a stamp. */
@@ -28,7 +28,7 @@ export function readWebhookKeys(file: string): readonly PublishedKey[] {
 }
 
 function unreadable(where: string, cause: unknown): QuorateError {
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = messageOf(cause)
   return new QuorateError('cli/webhook-keys', `the keys of webhooks cannot be read from ${where}: ${why}`, {
     facts: { where },
     next: 'name the service with --base-url, or a file with its keys with --keys',

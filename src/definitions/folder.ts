@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createSource, type Diagnostic, diagnostic, type Source, spanAt } from '../diagnostics/index.ts'
+import { createSource, type Diagnostic, diagnostic, messageOf, type Source, spanAt } from '../diagnostics/index.ts'
 import { decodeUtf8 } from '../encoding/index.ts'
 import { NotReadable, readInside, realInside } from './inside.ts'
 
@@ -134,5 +134,5 @@ export function reason(cause: unknown): string {
     EIO: 'the disk reports an error',
   }
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return known[code] ?? (code || (cause instanceof Error ? cause.message : String(cause)))
+  return known[code] ?? (code || messageOf(cause))
 }

@@ -43,6 +43,11 @@ function hideIn(name: string, value: string | number | boolean | undefined) {
   return isGiven ? withoutKeys(value) : value
 }
 
+/** What an error says, or whatever else was thrown. It may repeat what somebody gave: a `QuorateError` leaves keys out of it. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** The JSON form of an error, from which its text is made as well. A foreign error gets the code `internal/unexpected`. */
 export function toErrorJson(error: unknown): {
   code: string
@@ -61,6 +66,6 @@ export function toErrorJson(error: unknown): {
       ...(error.next === undefined ? {} : { next: error.next }),
     }
   }
-  const message = withoutKeys(error instanceof Error ? error.message : String(error))
+  const message = withoutKeys(messageOf(error))
   return { code: 'internal/unexpected', message, facts: {}, next: 'report this with the command you ran' }
 }

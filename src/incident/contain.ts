@@ -1,5 +1,6 @@
 import { findByIntent, readActivities } from '../../activities/index.ts'
 import { ClientError, type QueryClient, type SubmitClient } from '../client/index.ts'
+import { messageOf } from '../diagnostics/index.ts'
 import { castVote } from '../operations/index.ts'
 import { makeBody } from '../plan/index.ts'
 import { type ActivityType, activities, isWaiting, type Json, type Wire } from '../protocol/index.ts'
@@ -53,7 +54,7 @@ export async function contain(exposure: LocatedKey, door: ContainDoor): Promise<
     const own = { kind: 'apiKey', ...key } as const
     if (!(await deleteOne(own))) alive.push(key.publicKey)
     const made = await madeBy(exposure, door.client).catch((error: unknown) => {
-      note({ what: 'find the credentials that the key made', outcome: 'unknown', why: wordsOf(error) })
+      note({ what: 'find the credentials that the key made', outcome: 'unknown', why: messageOf(error) })
       return []
     })
     for (const one of made) if (!(await deleteOne(one)) && one.publicKey) alive.push(one.publicKey)
@@ -118,7 +119,7 @@ export function createCutter(door: ContainDoor) {
       if (since === undefined) return
       const made = await madeForOthers(client, { types: wayInForOthersTypes, isSuspects, userId, since }).catch(
         (error: unknown) => {
-          note({ what: 'find the credentials that were made for others', outcome: 'unknown', why: wordsOf(error) })
+          note({ what: 'find the credentials that were made for others', outcome: 'unknown', why: messageOf(error) })
           return []
         },
       )
@@ -141,7 +142,7 @@ export function createCutter(door: ContainDoor) {
           note(await outcomeOf(what, reject, 'ACTIVITY_STATUS_REJECTED'))
         }
       } catch (error) {
-        note({ what: 'reject what waits', outcome: 'unknown', why: wordsOf(error) })
+        note({ what: 'reject what waits', outcome: 'unknown', why: messageOf(error) })
       }
     },
   }
@@ -247,11 +248,6 @@ async function outcomeOf(
     return { ...of, outcome: 'refused', why: failure?.message || status.replace('ACTIVITY_STATUS_', '') }
   } catch (error) {
     const isRefused = error instanceof ClientError && error.submitted !== 'unknown' && !error.retryable
-    return { what, outcome: isRefused ? 'refused' : 'unknown', why: wordsOf(error) }
+    return { what, outcome: isRefused ? 'refused' : 'unknown', why: messageOf(error) }
   }
-}
-
-/** Why a cut is told as unknown. */
-export function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

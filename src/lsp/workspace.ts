@@ -10,7 +10,7 @@ import {
   loadDefinitions,
   readLintFile,
 } from '../definitions/index.ts'
-import { createSource, type Diagnostic, hasErrors, type Span } from '../diagnostics/index.ts'
+import { createSource, type Diagnostic, hasErrors, messageOf, type Span } from '../diagnostics/index.ts'
 import type { Address } from '../resources/index.ts'
 import { toLspDiagnostic } from './positions.ts'
 
@@ -83,7 +83,7 @@ export function createWorkspace({ documents, env, vars, publish, say }: Options)
       try {
         await look(folder)
       } catch (error) {
-        say(`\`${folder}\` cannot be looked at: ${error instanceof Error ? error.message : String(error)}`)
+        say(`\`${folder}\` cannot be looked at: ${messageOf(error)}`)
       }
     } while (busy.get(folder) === 'again')
     busy.delete(folder)

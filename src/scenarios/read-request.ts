@@ -1,6 +1,6 @@
 import { approverOf, standingCredentials, type User } from '../authority/index.ts'
 import type { SmartContractInterface } from '../chain/index.ts'
-import { type Diagnostic, diagnostic, type Span, suggest } from '../diagnostics/index.ts'
+import { type Diagnostic, diagnostic, messageOf, type Span, suggest } from '../diagnostics/index.ts'
 import {
   type Approver,
   type CredentialFacts,
@@ -254,7 +254,7 @@ function readTransaction(
       }),
     }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     tools.report(diagnostic('scenarios/bad-transaction', message, entry.value.span))
     return { type, facts: {} }
   }

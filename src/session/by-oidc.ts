@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Configuration } from 'openid-client'
-import { QuorateError } from '../diagnostics/index.ts'
+import { messageOf, QuorateError } from '../diagnostics/index.ts'
 import type { Secret } from '../telemetry/index.ts'
 import { BROWSER_WAIT_MS, inTime, listenForBrowser } from './loopback.ts'
 import type { BrowserOptions } from './passkey-page.ts'
@@ -49,7 +49,7 @@ async function askProvider(asked: OidcProof, nonce: string): Promise<string> {
     return showCode ? await askElsewhere(provider, showCode, nonce) : await askHere(provider, asked, nonce)
   } catch (error) {
     if (error instanceof QuorateError) throw error
-    const said = error instanceof Error ? error.message : String(error)
+    const said = messageOf(error)
     throw new QuorateError('session/refused', `the provider \`${issuer}\` did not log in: ${said}`, {
       facts: { issuer, clientId },
       next: showCode

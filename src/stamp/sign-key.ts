@@ -3,7 +3,7 @@
  * digest of each request. Client libraries are loaded when a key names their keeper; none is a dependency.
  */
 import { encodeDerSignature, parseDerSignature, sha256 } from '../crypto/index.ts'
-import { QuorateError } from '../diagnostics/index.ts'
+import { messageOf, QuorateError } from '../diagnostics/index.ts'
 import { encodeHex } from '../encoding/index.ts'
 import type { KeeperTools } from '../keepers/index.ts'
 import type { OpenKeeperKey, SignDigest } from './keeper-key.ts'
@@ -73,7 +73,7 @@ function lowerForm(signed: Uint8Array): string | undefined {
 }
 
 function signFailed({ signKey, publicKey }: KeeperKey, error: unknown): QuorateError {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   return new QuorateError('stamp/sign-key-failed', `the key ${named(signKey)} did not sign: ${why.split('\n')[0]}`, {
     facts: { 'public key': publicKey, submitted: 'nothing by this request' },
     next: 'see whether the keeper is reached from here, and lets these credentials sign (docs/keys.md)',

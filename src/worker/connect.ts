@@ -10,6 +10,7 @@ import {
 import type { DataConverter } from '@temporalio/common'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import type { NativeConnection } from '@temporalio/worker'
+import { messageOf } from '../diagnostics/index.ts'
 import { endedAfterClose, type GrpcInterceptor } from './after-close.ts'
 import type { TemporalTls } from './certificate-files.ts'
 import { createClientGuard } from './client-guard.ts'
@@ -182,7 +183,7 @@ function readProfile(environment: Environment) {
     throw new WorkerError('worker/temporal-settings', 'the settings of Temporal cannot be used', {
       facts: {
         // The first line alone: a parser of TOML shows the lines around its fault, and a key may stand there.
-        reason: (error instanceof Error ? error.message : String(error)).split('\n')[0],
+        reason: messageOf(error).split('\n')[0],
         profile: environment['TEMPORAL_PROFILE'],
         file: environment['TEMPORAL_CONFIG_FILE'],
         submitted: 'nothing',

@@ -9,6 +9,7 @@ import { access, chmod, lstat, mkdtemp, rename, rm, stat } from 'node:fs/promise
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { takeEnvironment, withoutSecrets } from '../config/index.ts'
+import { messageOf } from '../diagnostics/index.ts'
 import { assertPrivateFolder, ensurePrivateFolder } from '../local/index.ts'
 import { WorkerError } from './error.ts'
 
@@ -106,7 +107,7 @@ async function build(
     ensurePrivateFolder(join(cache, '..'))
     assertPrivateFolder(cache)
   } catch (error) {
-    return { failed: error instanceof Error ? error.message : String(error) }
+    return { failed: messageOf(error) }
   }
   announce(`temporal: building server ${TEMPORAL_VERSION} from source; this takes about two minutes, once`)
   const folder = await mkdtemp(`${cache}-`)

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from '@temporalio/client'
 import { takeEnvironment } from '../config/index.ts'
+import { messageOf } from '../diagnostics/index.ts'
 import { ensurePrivateFolder, tightenPrivate, writePrivate } from '../local/index.ts'
 import { clientTls, ensureCertificates, type TemporalTls } from './certificate-files.ts'
 import { tlsOptions } from './connect.ts'
@@ -184,7 +185,7 @@ async function untilUp({
         await connection.close()
       }
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error)
+      reason = messageOf(error)
       await delay(50)
     }
   }

@@ -5,6 +5,7 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../diagnostics/index.ts'
 
 const FORMER = 'temporal.db'
 /** Beside the state itself: SQLite's two files, and the log. */
@@ -62,7 +63,7 @@ function readOpenRuns(state: string): readonly string[] | string {
       database.close()
     }
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 

@@ -1,4 +1,4 @@
-import { QuorateError } from '../../diagnostics/index.ts'
+import { messageOf, QuorateError } from '../../diagnostics/index.ts'
 import type { Cut } from '../../incident/index.ts'
 import { type Place, pauseWatch, taskQueueOf } from '../../operations/index.ts'
 import { atTemporal } from '../../worker/index.ts'
@@ -26,7 +26,7 @@ export async function holdReconciler(
     return await Promise.race([hold(), late])
   } catch (error) {
     if (error instanceof QuorateError && error.code === 'cli/not-watched') return undefined
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return { what, outcome: 'unknown', why: `${why}; pause it with \`quorate watch pause\`` }
   } finally {
     clearTimeout(timer)

@@ -1,5 +1,5 @@
 import type { QueryClient } from '../../client/index.ts'
-import { EXIT, QuorateError } from '../../diagnostics/index.ts'
+import { EXIT, messageOf, QuorateError } from '../../diagnostics/index.ts'
 import {
   type Cut,
   contain,
@@ -13,7 +13,6 @@ import {
   lockOut,
   lockOutUser,
   madeBy,
-  wordsOf,
 } from '../../incident/index.ts'
 import { keyInside, markCompromised, type Place, submitter } from '../../operations/index.ts'
 import { holdReconciler } from '../background/hold-reconciler.ts'
@@ -98,14 +97,14 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
     } catch (error) {
       // A bad key file of one organization leaves no other uncut.
       const isLockOut = error instanceof QuorateError && error.code === 'cli/lock-out'
-      const why = isLockOut ? `${error.message}; ${error.next}` : wordsOf(error)
+      const why = isLockOut ? `${error.message}; ${error.next}` : messageOf(error)
       const cut = { what: 'cut it off here', outcome: isLockOut ? 'refused' : 'unknown', why } as const
       told(cut)
       take([cut])
     }
   }
   const missed = (what: string, error: unknown) => {
-    const cut = { what, outcome: 'unknown', why: wordsOf(error) } as const
+    const cut = { what, outcome: 'unknown', why: messageOf(error) } as const
     beside.push(cut)
     tell(cut)
     return []

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { SubmitClient } from '../../client/index.ts'
-import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, messageOf, QuorateError } from '../../diagnostics/index.ts'
 import { type Place, submitter } from '../../operations/index.ts'
 import { makeBody, shortCode } from '../../plan/index.ts'
 import { activities, isWaiting, type Wire } from '../../protocol/index.ts'
@@ -60,7 +60,7 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
     await stopped.promise
   } finally {
     await deleteEndpoint(client, url, { now: place.now(), say: io.say }).catch((error: unknown) => {
-      io.say(line`The endpoint ${url} may still be there: ${error instanceof Error ? error.message : String(error)}\n`)
+      io.say(line`The endpoint ${url} may still be there: ${messageOf(error)}\n`)
     })
     if (isOpened) await askAboutWebhooks(folder, { kind: 'close-loopback', port: receiver.port }).catch(() => {})
     await receiver.close()
@@ -117,7 +117,7 @@ async function forward(
     return { status: answer.status, said: String(answer.status) }
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    return { status: 502, said: `not answered: ${cause instanceof Error ? cause.message : String(cause)}` }
+    return { status: 502, said: `not answered: ${messageOf(cause)}` }
   }
 }
 

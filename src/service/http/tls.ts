@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import type { Server as HttpsServer } from 'node:https'
+import { messageOf } from '../../diagnostics/index.ts'
 import { readPrivate } from '../../local/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
@@ -45,7 +46,7 @@ export function openTls(files: TlsFiles, logger: Logger): Tls {
       logger.info('a new certificate is in use', { file: files.certificate, until: endOf(context.cert) })
     } catch (error) {
       // Of two files that are replaced one after the other, the first comes alone.
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       logger.error('the certificate is not reloaded; the one before stays in use', { reason })
     }
   }

@@ -4,6 +4,7 @@
  */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../../diagnostics/index.ts'
 import { ensurePrivateFolder, readPrivate, writePrivate } from '../../local/index.ts'
 import type { Message, Transport } from './message.ts'
 
@@ -39,7 +40,7 @@ export function createFolderTransport(dataDir: string): Transport {
         const from = content.kind === 'email' ? (content.from?.address ?? '') : ''
         return { kind: 'sent', from, response: 'written into the outbox of the service’s folder' }
       } catch (error) {
-        return { kind: 'failed', reason: error instanceof Error ? error.message : String(error), isFinal: false }
+        return { kind: 'failed', reason: messageOf(error), isFinal: false }
       }
     },
     close() {},

@@ -1,6 +1,7 @@
 /** The texts of e-mails that the operator has put into a folder: `ID/subject.txt`, `ID/body.txt`, `ID/body.html`. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../../diagnostics/index.ts'
 import { ServiceError } from '../error.ts'
 
 /** One e-mail, with fields to be filled in. */
@@ -39,7 +40,7 @@ function read<Result>(path: string, work: () => Result): Result {
   try {
     return work()
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new ServiceError(
       'service/mail-template-unreadable',
       `the mail template \`${path}\` cannot be read: ${reason}`,
