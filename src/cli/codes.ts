@@ -99,8 +99,14 @@ export const cliCodes = {
     exit: EXIT.refused,
   },
   'cli/other-decimals': {
-    summary: 'an asset is defined with other decimals than its contract has, as the service says',
+    summary:
+      'an asset is defined with other decimals than its contract has, as the service or a node of QUORATE_CHAINS says',
     solve: 'correct `decimals` in the definitions; nothing was submitted',
+    exit: EXIT.refused,
+  },
+  'cli/no-token': {
+    summary: 'where an asset is defined to be there is no contract, as a node of QUORATE_CHAINS says',
+    solve: 'correct `address` or `chain` in the definitions; nothing was submitted',
     exit: EXIT.refused,
   },
   'cli/not-replaceable': {

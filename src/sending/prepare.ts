@@ -26,6 +26,8 @@ export interface Known {
   readonly world: World
   readonly partyCheck: ReturnType<typeof createPartyCheck>
   readonly withFeeCeiling: WithFeeCeiling
+  /** Nodes of the user's own, by chain. */
+  readonly nodes: FeeSettings['nodes']
 }
 
 /**
@@ -62,6 +64,7 @@ export async function readKnown(
     world: worldOfActual(actual, place.now()),
     partyCheck: createPartyCheck(directory),
     withFeeCeiling: createFeeCeilings(fees, ledger),
+    nodes: fees.nodes,
   }
 }
 
@@ -98,8 +101,8 @@ export async function prepareSend(
 export async function checkTokens(
   place: Place,
   meanings: readonly SendMeaning[],
-  { directory: { assets } }: Pick<Known, 'directory'>,
+  { directory: { assets }, nodes }: Pick<Known, 'directory' | 'nodes'>,
 ): Promise<void> {
   const names = new Set(meanings.flatMap(({ description }) => description.token?.name ?? []))
-  for (const name of names) await checkToken(reader(place), { name, asset: assets[name]! })
+  for (const name of names) await checkToken(reader(place), { name, asset: assets[name]! }, nodes)
 }

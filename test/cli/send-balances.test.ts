@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type FaultNode, startFaultNode } from '../faults/fault-node.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
+import { placeToken } from '../service/sends/token.ts'
 import { countActivities, quorateShared as quorate, writeFiles } from './harness.ts'
 import { PAYROLL, payday, TOKEN } from './payday.ts'
 
@@ -132,6 +133,42 @@ test('balances: one that says there is too little, alone, stops nothing; neither
   }
 })
 
+test('send: an asset that is not what the node says of its contract is refused before anything is submitted', async () => {
+  // None that the service knows.
+  const unlisted = '0x00000000000000000000000000000000000000e3'
+  await placeToken(day.anvil, unlisted)
+  const before = await countActivities(day.service)
+  const send = (address: string, decimals: number) => {
+    writeFiles(day.folder, {
+      'unlisted/acme.yaml': `organization: acme
+id: \${env.ACME_ORGANIZATION_ID}
+addressBook: { payroll: "${PAYROLL}" }
+assets: { coin: { chain: "${SEPOLIA}", address: "${address}", decimals: ${decimals}, symbol: COIN } }
+`,
+    })
+    const given = { asset: 'coin', amount: '1', chain: undefined }
+    return day.send(['--yes', '--dry-run'], given, { ...withNode(), defs: 'unlisted' })
+  }
+  const finer = await send(unlisted, 18)
+  expect([finer.exit, finer.stderr]).toEqual([
+    4,
+    expect.stringContaining('asset `coin` is defined with 18 decimals, and its contract has 6'),
+  ])
+  const nothing = await send('0x00000000000000000000000000000000000000e4', 6)
+  expect([nothing.exit, nothing.stderr]).toEqual([
+    4,
+    expect.stringContaining('there is no contract at the address of asset `coin`'),
+  ])
+  // A node that lies of the chain is none of it, and one that gives no answer is no reason.
+  node.fault = ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : undefined)
+  expect((await send(unlisted, 18)).stderr).not.toContain('decimals')
+  node.fault = ({ method, params }) =>
+    method === 'eth_call' && JSON.stringify(params).includes('313ce567') ? 'page' : undefined
+  expect((await send(unlisted, 6)).stderr).not.toContain('decimals')
+  node.fault = () => undefined
+  expect(await countActivities(day.service)).toBe(before)
+})
+
 test('balances: a token that says it was paid and moves nothing is told', async () => {
   const idle = '0x00000000000000000000000000000000000000e9'
   // Whatever it is asked, it answers 1.
@@ -140,7 +177,7 @@ test('balances: a token that says it was paid and moves nothing is told', async 
     'idle/acme.yaml': `organization: acme
 id: \${env.ACME_ORGANIZATION_ID}
 addressBook: { payroll: "${PAYROLL}" }
-assets: { idle: { chain: "${SEPOLIA}", address: "${idle}", decimals: 0, symbol: IDLE } }
+assets: { idle: { chain: "${SEPOLIA}", address: "${idle}", decimals: 1, symbol: IDLE } }
 `,
   })
   const given = { asset: 'idle', amount: '1', chain: undefined }
