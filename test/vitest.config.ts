@@ -8,7 +8,7 @@ const { quick, whole, alone } = selectTests({ onPostgres })
 
 /** What starts processes waits for them and for timers half of its time; what starts none only computes. */
 const COMPUTING = 2
-export const WAITING = Math.max(4, Math.min(8, 2 * availableParallelism()))
+export const WAITING = Math.max(6, Math.min(8, 3 * availableParallelism()))
 
 /** Of every run. */
 export const settings: ViteUserConfig = {
