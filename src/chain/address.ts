@@ -3,7 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { blake2b } from '@noble/hashes/blake2.js'
 import { sha3_256 } from '@noble/hashes/sha3.js'
 import { NETWORK, p2pk, p2pkh, p2sh, p2tr, p2wpkh, p2wsh, TEST_NETWORK } from '@scure/btc-signer'
-import { keccak256 } from '../crypto/index.ts'
+import { decodeBase58Check, keccak256 } from '../crypto/index.ts'
 import { concatBytes, encodeBase32, encodeBase58, encodeBech32, encodeHex } from '../encoding/index.ts'
 import { crc16, encodeVersioned, hash160 } from './checksum.ts'
 import type { Curve } from './curves.ts'
@@ -118,6 +118,16 @@ export function misspelledAs(address: string): string | undefined {
   const expected = `0x${checksummed(address.slice(2).toLowerCase())}`
   const oneCase = address.toLowerCase() === address || `0x${address.slice(2).toUpperCase()}` === address
   return oneCase || address === expected ? undefined : expected
+}
+
+/** Whether a text is an address on Tron: base58check of `0x41` and 20 bytes. */
+export function isTronAddress(text: string): boolean {
+  try {
+    const bytes = decodeBase58Check(text)
+    return bytes.length === 21 && bytes[0] === 0x41
+  } catch {
+    return false
+  }
 }
 
 function uncompressedBytes({ curve, bytes }: PublicKey): Uint8Array {

@@ -6,7 +6,7 @@
  */
 
 export { type AccountSpec, checkAccount } from './account.ts'
-export { type AddressWriter, isEthereumAddress, misspelledAs, type PublicKey } from './address.ts'
+export { type AddressWriter, isEthereumAddress, isTronAddress, misspelledAs, type PublicKey } from './address.ts'
 export {
   type AddressFormat,
   type AddressFormatRow,

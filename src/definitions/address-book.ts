@@ -1,5 +1,6 @@
 import { misspelledAs, namespaceOfAddress } from '../chain/index.ts'
 import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
+import { addressFault } from './address-fault.ts'
 import { checkName } from './names.ts'
 import { definedTwice } from './organization.ts'
 import { childOf, type MapEntry, type Tree, textOf } from './tree.ts'
@@ -55,16 +56,10 @@ export function gatherEntries(
 export function checkAddress(value: Tree | undefined): readonly Diagnostic[] {
   const address = textOf(value)
   if (value === undefined || address === undefined) return []
-  const wrong = (message: string, help: string) => [
-    diagnostic('definitions/bad-address', message, value.span, { help }),
-  ]
-  const expected = misspelledAs(address)
-  if (expected !== undefined) {
-    const help = `look it up again; if every digit is right, it is written \`${expected}\``
-    return wrong(`\`${address}\` does not have the checksum of its digits`, help)
-  }
-  if (namespaceOfAddress(address) !== undefined || !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(address)) return []
-  return wrong(`\`${address}\` is no address on Solana: it is not of 32 bytes`, 'look it up again')
+  // Base58 is meant for Solana; what is of neither shape the schema has refused.
+  const isBase58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(address)
+  const fault = addressFault(isBase58 ? 'solana' : 'ethereum', address)
+  return fault ? [diagnostic('definitions/bad-address', fault.message, value.span, { help: fault.help })] : []
 }
 
 function entriesOf(file: Tree, section: string): readonly MapEntry[] {

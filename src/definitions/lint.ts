@@ -10,6 +10,7 @@ import {
   type Severities,
 } from '../policy/index.ts'
 import { formatAddress, isReference, type Resource } from '../resources/index.ts'
+import { addressFault } from './address-fault.ts'
 import { type ComparedFinding, explainsUse, isCompared, lintRules, type RuleText } from './compared-rules.ts'
 import type { FilledExpression, WrittenExpression } from './expressions.ts'
 import type { LoadedDefinitions } from './load.ts'
@@ -116,6 +117,7 @@ function inputOf(resources: readonly Resource[], places: Places): LintInput {
         isReference(tag) ? [idOf(tag.$ref)] : [],
       ),
     })),
+    addressFault,
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
 import { type Advice, lint, readForLint, rules } from '../policy/index.ts'
 import type { Address } from '../resources/index.ts'
+import { addressFault } from './address-fault.ts'
 import type { Draft } from './build.ts'
 import type { WrittenExpression } from './expressions.ts'
 import { suppressionsOf } from './suppressions.ts'
@@ -11,7 +12,7 @@ const ONLY = Object.fromEntries(
   rules.map(({ name, severity }) => [name, RULES.has(name) ? severity : ('off' as const)]),
 )
 /** Names without one of which the rules have nothing to say: it saves parsing a second time. */
-const TOLD = ['activity', 'to', 'from', 'address']
+const TOLD = ['activity', 'to', 'from', 'address', 'key', 'owner', 'signers']
 
 /**
  * Words for activities that no activity has, and addresses that none is, as `policy lint` finds them; warnings, since the API may
@@ -28,7 +29,7 @@ export function checkMistyped(
     const key = `${field} ${text}`
     const expression = known.has(key) ? undefined : readForLint(field, text)
     const policies = expression ? [{ name: '', effect: 'allow' as const, fields: { [field]: expression } }] : []
-    const advice = known.get(key) ?? lint({ policies, tags: [], users: [] }, ONLY)
+    const advice = known.get(key) ?? lint({ policies, tags: [], users: [], addressFault }, ONLY)
     known.set(key, advice)
     return advice.map(({ rule: { name: rule }, at, message, help }) => {
       const { start = 0, end = start } = 'tag' in at ? {} : at

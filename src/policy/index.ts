@@ -45,7 +45,15 @@ export { print } from './print.ts'
 export type { PolicyProblem } from './problem.ts'
 export { type Reads, readsOf, type Use } from './reads.ts'
 export { writeRefusal } from './refusal.ts'
-export type { Finding, LintExpression, LintInput, LintRule, LintSeverity } from './rules/rule.ts'
+export type {
+  AddressChain,
+  AddressFault,
+  Finding,
+  LintExpression,
+  LintInput,
+  LintRule,
+  LintSeverity,
+} from './rules/rule.ts'
 export { rules } from './rules/table.ts'
 export { absentIn, allWorlds, type PossibleRequest, truth } from './rules/worlds.ts'
 export { elementType, memberNames, memberType, rootType } from './shape.ts'

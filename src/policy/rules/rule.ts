@@ -8,6 +8,15 @@ export interface LintInput {
   /** Ids of tags, as policies write them. */
   readonly tags: readonly LintTag[]
   readonly users: readonly LintUser[]
+  /** Says what is wrong with an address beyond its shape, such as its checksum. @default nothing: the room knows no chain */
+  readonly addressFault?: (chain: AddressChain, text: string) => AddressFault | undefined
+}
+
+export type AddressChain = 'ethereum' | 'solana' | 'tron'
+
+export interface AddressFault {
+  readonly message: string
+  readonly help: string
 }
 
 export interface LintPolicy {
