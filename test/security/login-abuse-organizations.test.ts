@@ -9,8 +9,10 @@ import type { ActivityType } from '../../src/protocol/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { complete, fresh, refusalOf } from '../service/handlers/steps.ts'
 import type { TestClient } from '../service/harness.ts'
+import { attestedStamp } from '../service/login/stage.ts'
 import { type HostileIssuers, startHostileIssuers } from '../service/oauth/hostile-issuer.ts'
 import { nonceOf } from '../service/oauth/stage.ts'
+import { loginBy, prove } from '../service/one-time-passcodes/outbox.ts'
 import { createPasskey } from '../service/passkey.ts'
 import { newSignUp, type ProxyAnswer, type ProxyStage, startProxyStage } from '../service/proxy/stage.ts'
 import { type AbuseRow, abuseRows } from './abuse-table.ts'
@@ -153,7 +155,8 @@ describe('abuse across organizations', () => {
       ['NAME', 'home'],
       ['USERNAME', 'ada'],
     ] as const) {
-      expect(await stage.post('account', { filterType, filterValue })).toMatchObject({ status: 200, body: {} })
+      const here = await stage.post('account', { filterType, filterValue })
+      expect([filterType, here.status, here.body]).toEqual([filterType, 200, {}])
       const there = await stage.post(
         'account',
         { filterType, filterValue },
@@ -189,6 +192,48 @@ describe('abuse across organizations', () => {
     // The same of this app's own does prove it.
     await add({ aud: 'ios' })
     expect(await verified(email)).toEqual([organizationId])
+  })
+
+  describe('an address that somebody else has written down first', () => {
+    /** Somebody with an account who takes this address, without a proof. */
+    async function writeDown(contact: string): Promise<string> {
+      const eve = generateP256KeyPair()
+      const { userEmail: _, ...withoutAddress } = await signUpWith({ sub: fresh('eve'), email: 'eve@acme.test' }, eve)
+      const { organizationId, userId } = (await stage.post('signup_v2', withoutAddress)).body as Record<string, string>
+      const change = { userId, userEmail: contact }
+      await complete(stage.client(eve.privateKey), 'ACTIVITY_TYPE_UPDATE_USER_EMAIL', change, organizationId)
+      return organizationId!
+    }
+    const codeTo = (contact: string) => prove(stage, { otpType: 'OTP_TYPE_EMAIL', contact, appName: 'x' })
+
+    test('leads nobody there who proves it: by the account, by a login, by an attested stamp', async () => {
+      const contact = 'zoe@acme.test'
+      await writeDown(contact)
+      const zoe = await codeTo(contact)
+      const asked = { filterType: 'EMAIL', filterValue: contact, verificationToken: zoe.token }
+      const { status, body } = await stage.post('account', asked)
+      expect([status, body]).toEqual([200, {}])
+      const login = await stage.post('otp_login_v2', loginBy(zoe, generateP256KeyPair().publicKey))
+      expect([login.status, login.body['message']]).toEqual([404, 'no account found'])
+      const { path, text } = stage.body('ACTIVITY_TYPE_STAMP_LOGIN', { publicKey: generateP256KeyPair().publicKey })
+      const stamped = {
+        'x-stamp': '',
+        'x-stamp-attested': attestedStamp(text, zoe.token, zoe.key, 'VERIFICATION_TOKEN'),
+      }
+      const attested = await stage.root.raw(path, text, stamped)
+      expect([attested.status, attested.body['message']]).toEqual([
+        401,
+        expect.stringContaining('attested identity could not be found'),
+      ])
+    })
+
+    test('leads there where the parent has not asked for proofs', async () => {
+      await stage.set({ verificationTokenRequiredForGetAccountPii: false })
+      const organizationId = await writeDown('yves@acme.test')
+      const found = await stage.post('account', { filterType: 'EMAIL', filterValue: 'yves@acme.test' })
+      await stage.set({ verificationTokenRequiredForGetAccountPii: true })
+      expect(found.body).toEqual({ organizationId })
+    })
   })
 
   test('one person is somebody else at each app: a token logs in where its app is, whoever else has the subject', async () => {

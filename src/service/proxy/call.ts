@@ -1,7 +1,12 @@
 import type { JsonObject } from '../../protocol/index.ts'
 import { readIdentity, type Voucher } from '../oidc/index.ts'
 import { authProxyRefusals } from '../readings.ts'
-import { type AuthMethod, type AuthProxySettings, isForOwnClient } from '../resources/auth-proxy/wire.ts'
+import {
+  type AuthMethod,
+  type AuthProxySettings,
+  isForOwnClient,
+  takesProvedContacts,
+} from '../resources/auth-proxy/wire.ts'
 import type { OtpType, VerificationClaims } from '../verification/index.ts'
 import type { Forwarder } from './forward.ts'
 
@@ -82,10 +87,12 @@ export async function findAccount(
   filterValue: string,
 ): Promise<string | undefined> {
   const request = { filterType, filterValue, paginationOptions: { limit: '1' } }
-  // An organization whose user has proved the contact comes before those whose users have only written it down.
-  const proved = filterType === 'EMAIL' || filterType === 'PHONE_NUMBER'
-  const { organizationIds } = proved ? await call.query('list_verified_suborgs', request) : { organizationIds: [] }
-  return organizationIds[0] ?? (await call.query('list_suborgs', request)).organizationIds[0]
+  if (filterType === 'EMAIL' || filterType === 'PHONE_NUMBER') {
+    // An organization whose user has proved the contact comes before those whose users have only written it down.
+    const [first] = (await call.query('list_verified_suborgs', request)).organizationIds
+    if (first !== undefined || takesProvedContacts(call.settings)) return first
+  }
+  return (await call.query('list_suborgs', request)).organizationIds[0]
 }
 
 /**

@@ -2,6 +2,8 @@ import { attestedFacts } from '../../../authority/index.ts'
 import { type ApiError, apiError } from '../../../protocol/index.ts'
 import { type AttestedStamp, nonceOfKey, verifyStampInPool } from '../../../stamp/index.ts'
 import { readVerifiedIdentity } from '../../oidc/index.ts'
+import { findAuthProxy } from '../../resources/auth-proxy/store.ts'
+import { settingsOf, takesProvedContacts } from '../../resources/auth-proxy/wire.ts'
 import {
   findOauthProvider,
   findOauthProvidersBelow,
@@ -76,7 +78,11 @@ async function proveContact(
   const contact = { column, type: proof, contact: claims.contact }
   const user = await findInTree(target, {
     inside: async (organizationId) => onlyOne(await findUsersByContact(tx, contact, { organizationId })),
-    below: async (parentId) => provedFirst(await findUsersByContact(tx, contact, { parentId })),
+    async below(parentId) {
+      const proxy = await findAuthProxy(tx, parentId)
+      const users = await findUsersByContact(tx, contact, { parentId })
+      return takesProvedContacts(proxy && settingsOf(proxy)) ? users.filter(isProved) : provedFirst(users)
+    },
     conflict: () => apiError('credentialConflict'),
   })
   if (!user) throw apiError('attestedUserNotFound', target.id)
@@ -103,8 +109,12 @@ async function proveContact(
 
 /** Who has proved the contact before goes before those who only say that it is theirs. */
 function provedFirst(users: readonly UserOfContact[]): readonly UserOfContact[] {
-  const proved = users.filter(({ isProved }) => isProved === 1)
+  const proved = users.filter(isProved)
   return proved.length > 0 ? proved : users
+}
+
+function isProved(user: UserOfContact): boolean {
+  return user.isProved === 1
 }
 
 function onlyOne(users: readonly UserOfContact[]): UserOfContact | undefined {

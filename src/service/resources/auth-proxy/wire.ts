@@ -37,6 +37,14 @@ export function settingsOf({ settings }: Pick<AuthProxyRow, 'settings'>): AuthPr
 }
 
 /**
+ * Whether nobody is found by a contact but who has proved it. Unstated: where looking for one takes a proof, finding one does too
+ * (docs/protocol/auth-proxy.md#settings).
+ */
+export function takesProvedContacts(settings: AuthProxySettings | undefined): boolean {
+  return settings?.verificationTokenRequiredForGetAccountPii === true
+}
+
+/**
  * Whether a token was issued to an app of the organization: its party is one of those that it is for, and stands among the client
  * ids that the settings name for its provider. At an issuer that the operator has named, all clients are the operator's.
  */
