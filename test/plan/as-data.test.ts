@@ -1,6 +1,7 @@
 /** A plan as data for other programs: its published schema holds for plans, and the recipes of the docs say what they promise. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
@@ -24,6 +25,22 @@ const changed = planText({
   actual: [...bootstrap(), live('tag.old'), live('wallet.hot'), live('policy.ops', policy('false'))],
   allow: ['adoption', 'delete'],
 })
+
+/** A Python environment with an evaluator of Rego, which `.ci/run` makes. */
+const python = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'quorate/regopy-1.5.2/bin/python')
+
+/** What the recipe for OPA and conftest denies in a plan. */
+function denials(plan: string): readonly string[] {
+  const [, module] = /^```rego\n(.*?)^```$/ms.exec(page)!
+  const input = JSON.stringify({ module, input: JSON.parse(plan), query: 'data.main.deny' })
+  const { stdout, stderr } = spawnSync(python, [join(import.meta.dirname, 'rego/evaluate.py')], {
+    input,
+    encoding: 'utf8',
+  })
+  expect(stderr).toBe('')
+  const [denied] = JSON.parse(stdout) as readonly string[][]
+  return denied!.toSorted()
+}
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -111,6 +128,25 @@ describe('plan as data', () => {
     expect(paths.filter((path) => path.reduce(step, [schema as Schema]).length === 0)).toEqual([])
     const plan = JSON.parse(changed)
     expect(paths.filter((path) => valuesAt([plan], path).length === 0)).toEqual([])
+  })
+
+  test.skipIf(!existsSync(python))('the recipe for OPA and conftest denies what it says, and nothing else', () => {
+    expect(denials(changed)).toEqual(['alice could export wallet.new alone', 'tag.old would be deleted'])
+    const alone = { effect: 'allow', condition: "activity.kind == 'CREATE_TAG'" }
+    expect(denials(planText({ desired: [declare('policy.ops', alone)] }))).toEqual([
+      'policy.ops would ask nobody for approval',
+    ])
+    const narrowed = planText({
+      desired: [declare('policy.ops', { ...alone, consensus: 'approvers.count() > 1' })],
+      actual: [...bootstrap(), live('policy.ops', { ...alone, consensus: 'approvers.count() > 0' })],
+      allow: ['adoption'],
+    })
+    expect(denials(narrowed)).toEqual([])
+    // The same change with its consensus taken away, as a plan has a field that is emptied.
+    const emptied = narrowed.replaceAll(/"after":\s*"approvers.count\(\) > 1"/g, '"after": null')
+    expect(emptied).not.toBe(narrowed)
+    expect(denials(emptied)).toEqual(['policy.ops would ask nobody for approval'])
+    expect(denials(planText({ desired: acme() }))).toEqual([])
   })
 
   test('a field that a new policy does not have is not named, as the recipe has it', () => {
