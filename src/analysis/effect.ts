@@ -51,6 +51,8 @@ const FAMILIES: readonly (readonly [family: RegExp, read: Read])[] = [
   [/^CREATE_USER_TAG$/, createdTag],
   [/^UPDATE_USER_TAG$/, updatedTag],
   [/^CREATE_API_KEYS(_V2)?$/, createdKeys],
+  [/^CREATE_AUTHENTICATORS(_V2)?$/, createdPasskeys],
+  [/^CREATE_OAUTH_PROVIDERS(_V2)?$/, createdProviders],
   [/^DELETE_POLICY$/, ({ policyId }, world) => gone('policy', [policyId!], world)],
   [/^DELETE_POLICIES$/, ({ policyIds }, world) => gone('policy', listOf(policyIds), world)],
   [/^DELETE_USERS$/, ({ userIds }, world) => gone('user', listOf(userIds), world)],
@@ -72,7 +74,8 @@ const READ = new Set(
   `policies policyId policyIds policyName policyEffect policyCondition policyConsensus policyNotes effect condition consensus time notes
   threshold userIds users apiOnlyUsers userId userName userEmail userPhoneNumber userTags userTagIds apiKeys apiKeyName publicKey
   curveType expirationSeconds apiKeyIds userTagName userTagId newUserTagName addUserIds removeUserIds authenticatorIds providerIds
-  mfaPolicyId walletId walletIds walletName walletAccountIds name value`.split(/\s+/),
+  mfaPolicyId walletId walletIds walletName walletAccountIds name value authenticators authenticatorName challenge attestation credentialId
+  clientDataJson attestationObject transports`.split(/\s+/),
 )
 
 /** Whether all that an intent says is read; what is empty says nothing. */
@@ -158,7 +161,8 @@ function updatedQuorum({ threshold, userIds }: Intent, { find }: World): readonl
   return actual ? [changed(actual, { threshold: Number(threshold), users: userIds ?? [] })] : []
 }
 
-function createdUser({ userName, userEmail, userPhoneNumber, userTags, apiKeys }: Intent): readonly Pair[] {
+function createdUser(intent: Intent): readonly Pair[] {
+  const { userName, userEmail, userPhoneNumber, userTags, apiKeys, authenticators, oauthProviders } = intent
   const name = String(userName)
   const user = created('user', name, {
     name,
@@ -166,7 +170,13 @@ function createdUser({ userName, userEmail, userPhoneNumber, userTags, apiKeys }
     ...(userPhoneNumber ? { phone: userPhoneNumber } : {}),
     tags: userTags ?? [],
   })
-  return [user, ...recordsOf(apiKeys).map((key) => createdKey(key, { address: user.address, name }))]
+  const owner = { address: user.address, name }
+  return [
+    user,
+    ...recordsOf(apiKeys).map((key) => createdKey(key, owner)),
+    ...recordsOf(authenticators).map((one) => createdPasskey(one, owner)),
+    ...recordsOf(oauthProviders).map((one) => createdProvider(one, owner)),
+  ]
 }
 
 function updatedUser({ userId, userName, userEmail, userPhoneNumber, userTagIds }: Intent, { find }: World) {
@@ -219,20 +229,58 @@ function createdKeys({ userId, apiKeys }: Intent, { find }: World): readonly Pai
   return user ? recordsOf(apiKeys).map((key) => createdKey(key, user)) : []
 }
 
+function createdPasskeys({ userId, authenticators }: Intent, { find }: World): readonly Pair[] {
+  const user = find('user', userId)
+  return user ? recordsOf(authenticators).map((one) => createdPasskey(one, user)) : []
+}
+
+function createdProviders({ userId, oauthProviders }: Intent, { find }: World): readonly Pair[] {
+  const user = find('user', userId)
+  return user ? recordsOf(oauthProviders).map((one) => createdProvider(one, user)) : []
+}
+
+/** Whose a credential is, of whom only one who lives has an id. */
+interface Owner {
+  readonly address: Address
+  readonly name: string
+  readonly id?: string | undefined
+}
+
 /** Of before keys had curves, the curve is P256. */
-function createdKey(
-  { apiKeyName, publicKey, curveType, expirationSeconds }: Intent,
-  user: { readonly address: Address; readonly name: string; readonly id?: string | undefined },
-): Pair {
-  const name = String(apiKeyName)
-  const address = formatAddress('apiKey', user.name, name)
-  const held = { parent: user.address, ...(user.id === undefined ? {} : { parentId: user.id }) }
-  const fields = {
+function createdKey({ apiKeyName, publicKey, curveType, expirationSeconds }: Intent, user: Owner): Pair {
+  return createdCredential('apiKey', apiKeyName, user, {
     curve: String(curveType ?? 'API_KEY_CURVE_P256').replace('API_KEY_CURVE_', ''),
     publicKey: String(publicKey).toLowerCase(),
     ...(expirationSeconds ? { expiresIn: Number(expirationSeconds) } : {}),
+  })
+}
+
+/** The first version names its credential by `id`. */
+function createdPasskey({ authenticatorName, challenge, attestation }: Intent, user: Owner): Pair {
+  const { credentialId, id } = isRecord(attestation) ? attestation : {}
+  return createdCredential('authenticator', authenticatorName, user, {
+    credentialId: credentialId ?? id ?? '',
+    ...(challenge === undefined ? {} : { challenge }),
+    ...(attestation === undefined ? {} : { attestation }),
+  })
+}
+
+/** Whom a token identifies is not read, and the intent is shown too. */
+function createdProvider({ providerName, oidcClaims }: Intent, user: Owner): Pair {
+  const { iss, aud, sub } = isRecord(oidcClaims) ? oidcClaims : {}
+  const fields = {
+    ...(iss ? { issuer: iss } : {}),
+    ...(aud ? { audience: aud } : {}),
+    ...(sub ? { subject: sub } : {}),
   }
-  return { address, kind: 'apiKey', desired: { address, kind: 'apiKey', name, fields, ...held } }
+  return createdCredential('oauthProvider', providerName, user, fields)
+}
+
+function createdCredential(kind: KindName, named: Value | undefined, user: Owner, fields: Intent): Pair {
+  const name = String(named)
+  const address = formatAddress(kind, user.name, name)
+  const held = { parent: user.address, ...(user.id === undefined ? {} : { parentId: user.id }) }
+  return { address, kind, desired: { address, kind, name, fields, ...held } }
 }
 
 function wordOf(effect: Value | undefined): string {

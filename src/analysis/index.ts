@@ -18,6 +18,7 @@ export {
 export { type ComparedPower, comparePolicies, type PolicySet, type Relation, relationOf } from './compare.ts'
 export { effectOf } from './effect.ts'
 export { type ForecastInput, forecast } from './forecast.ts'
+export { type HeldPower, heldPowers } from './held-powers.ts'
 export {
   type IndirectPath,
   type IndirectPowers,
@@ -35,7 +36,7 @@ export {
   recordedOutcome,
   thingsAfter,
 } from './recorded.ts'
-export { type Review, reviewOf, type Standing } from './review.ts'
+export { type CredentialAdded, type Review, reviewOf, type Standing } from './review.ts'
 export { declaredThings } from './state.ts'
 export { type UselessPolicy, uselessPolicies } from './useless.ts'
 export type { Play } from './witness.ts'

@@ -2,9 +2,18 @@ import { actingVoter, approverOf, contextOf, standingCredentials, votersOf, vote
 import { type Change, type Forecast, type Plan, planOfActivity } from '../plan/index.ts'
 import { authorize, mayVote, type PolicyContext, whoElse } from '../policy/index.ts'
 import { findActivity, type Wire } from '../protocol/index.ts'
-import { type Actual, organizationOf, type Value } from '../resources/index.ts'
-import { effectOf } from './effect.ts'
+import {
+  type Actual,
+  type Address,
+  type KindName,
+  kinds,
+  organizationOf,
+  type Resource,
+  type Value,
+} from '../resources/index.ts'
+import { type Effect, effectOf } from './effect.ts'
 import { forecast } from './forecast.ts'
+import { type HeldPower, heldPowers } from './held-powers.ts'
 import { createPolicyCompiler, policiesOf } from './policies.ts'
 import { startState } from './state.ts'
 
@@ -18,8 +27,21 @@ export interface Review {
   readonly missing: readonly string[]
   /** Who gains or loses which power once it is carried out; absent where the changes are not known. */
   readonly power?: Pick<Plan, 'access' | 'accessLimits' | 'actor'>
+  /** Credentials that it gives to users who live, which no change of power between people tells; absent where there are none. */
+  readonly credentials?: readonly CredentialAdded[]
   /** Absent where it does not wait, or where policies read what is not rebuilt here, such as a transaction. */
   readonly standing?: Standing
+}
+
+/** Whoever holds it acts as this user. */
+export interface CredentialAdded {
+  readonly address: Address
+  readonly kind: KindName
+  /** Names. */
+  readonly name: string
+  readonly user: string
+  /** What the user can do once they have it, alone or with others. */
+  readonly powers: readonly HeldPower[]
 }
 
 /** The votes as the service counts them, and what they still lack. */
@@ -72,7 +94,30 @@ export function reviewOf(
     isWhole: effect.isWhole,
     missing: effect.missing,
     power: { actor, access: access ?? [], ...(limits.length > 0 ? { accessLimits: limits } : {}) },
+    ...credentialsIn(effect, { actual, nowMs }),
     ...stands,
+  }
+}
+
+function credentialsIn(
+  { pairs }: Effect,
+  { actual, nowMs }: { readonly actual: Actual; readonly nowMs: number },
+): Pick<Review, 'credentials'> {
+  const added = pairs.flatMap(({ actual: lives, desired }) =>
+    lives === undefined && desired?.parentId !== undefined && kinds[desired.kind].credential ? [desired] : [],
+  )
+  if (added.length === 0) return {}
+  const made = added.map((one) => ({ ...one, id: `new ${one.address}` }))
+  const after = { ...actual, resources: [...actual.resources, ...made] }
+  const ownerOf = ({ parentId }: Resource) => actual.resources.find(({ id }) => id === parentId)!.name
+  const powers = new Map(
+    [...new Set(added.map(ownerOf))].map((user) => [user, heldPowers(after, { user, nowMs })] as const),
+  )
+  return {
+    credentials: added.map((one) => {
+      const { address, kind, name } = one
+      return { address, kind, name, user: ownerOf(one), powers: powers.get(ownerOf(one))! }
+    }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { readActivities, STATUSES } from '../../activities/index.ts'
-import { type PowerLine, type PowerName, powersOf, waysOf } from '../analysis/index.ts'
+import { type HeldPower, heldPowers } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { idsMadeBy, textsIn } from '../live/index.ts'
 import { fromTimestamp, type Wire } from '../protocol/index.ts'
@@ -31,17 +31,6 @@ export interface LeftBehind {
   readonly did: 'made' | 'changed'
   readonly activityId: string
   readonly at: string
-}
-
-/** A power in which the key's user has a part. */
-export interface HeldPower {
-  readonly power: PowerName
-  readonly over: readonly string[]
-  readonly activities: readonly string[]
-  readonly condition?: string
-  /** Whether the user has it without anybody else. */
-  readonly alone: boolean
-  readonly ways: ReturnType<typeof waysOf>
 }
 
 export interface Traced {
@@ -106,7 +95,7 @@ export async function traceKey(
     acts,
     left: [...left.values()].reverse(),
     beyond: acts.filter(isBeyond),
-    reach: user === undefined ? [] : reachOf(actual, { user, nowMs }),
+    reach: user === undefined ? [] : heldPowers(actual, { user, nowMs }),
   }
 }
 
@@ -154,28 +143,4 @@ function partOf(
   if (index > 0) return votes[index]!.selection === 'VOTE_SELECTION_APPROVED' ? 'approved' : 'rejected'
   const about = key ?? userId
   return about !== undefined && JSON.stringify(activity.intent).toLowerCase().includes(about) ? 'about' : undefined
-}
-
-function reachOf(
-  actual: Actual,
-  { user, nowMs }: { readonly user: string; readonly nowMs: number },
-): readonly HeldPower[] {
-  return powersOf(actual, { nowMs }).flatMap(({ power, over, activities, lines }) =>
-    lines.flatMap((line): readonly HeldPower[] => {
-      const part = partIn(line, user)
-      if (part === 'none') return []
-      const condition = line.condition === undefined ? {} : { condition: line.condition }
-      return [{ power, over, activities, ...condition, alone: part === 'alone', ways: waysOf(line) }]
-    }),
-  )
-}
-
-/** Whether a user is enough, needs others, or has no part in the sets of a line. Where there are too many sets, a part is likely. */
-function partIn({ people }: PowerLine, user: string): 'alone' | 'with others' | 'none' {
-  if (people === 'unknown') return 'with others'
-  const of = people.classes.findIndex((names) => names.includes(user))
-  if (of === -1) return 'none'
-  const counts = people.found.map((set) => ({ mine: set[of] ?? 0, all: set.reduce((sum, one) => sum + one, 0) }))
-  if (counts.some(({ mine, all }) => mine === 1 && all === 1)) return 'alone'
-  return counts.some(({ mine }) => mine > 0) ? 'with others' : 'none'
 }

@@ -6,9 +6,12 @@ import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { readPlan, shortCode } from '../../src/plan/index.ts'
 import type { ActivityType, Wire } from '../../src/protocol/index.ts'
 import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
+import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
+import { createPasskey } from '../service/passkey.ts'
 import { environmentOf, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 
 const cleanups: (() => Promise<void>)[] = []
+let issuer: TestIssuer
 let service: TestService
 let folder: string
 let saved: string
@@ -29,7 +32,8 @@ policies:
 const as = (user: TestUser | undefined, name: string) => ['--key-file', keyFile(folder, name, user!.client.privateKey)]
 
 beforeAll(async () => {
-  service = await startTestService()
+  issuer = await startIssuer()
+  service = await startTestService({ privateIssuers: [issuer.url] })
   folder = testFolder((work) => cleanups.push(async () => work()))
   env = environmentOf(service, folder, service.root.privateKey)
   ;[bob, dana] = [await createTestUser(service, 'bob'), await createTestUser(service, 'dana')]
@@ -68,6 +72,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service.close()
+  await issuer.close()
   for (const clean of cleanups) await clean()
 })
 
@@ -148,6 +153,39 @@ describe('review', () => {
     expect(stdout).toMatch(/needs +bob; your approval counts/)
     expect(stdout).toContain('no plan is known here')
     await quorate(['reject', id, '--yes', ...as(bob, 'bob')], { env })
+  })
+
+  test('a credential that somebody is given tells as whom its holder acts, and with which powers', async () => {
+    const { userId } = bob!
+    const { publicKey } = generateP256KeyPair()
+    const apiKeys = [{ apiKeyName: 'ci', publicKey, curveType: 'API_KEY_CURVE_P256', expirationSeconds: '60' }]
+    const oauthProviders = [{ providerName: 'google', oidcToken: await issuer.token({ sub: 'mallory' }) }]
+    const asked = [
+      ['ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', { authenticators: [createPasskey().register()] }],
+      ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', { apiKeys }],
+      ['ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2', { oauthProviders }],
+    ] as const
+    const shown: string[] = []
+    for (const [type, parameters] of asked) {
+      const { id } = await service.root.submit(type, { userId, ...parameters })
+      const { stdout } = await quorate(['review', id, ...as(bob, 'bob')], { env })
+      shown.push(stdout)
+      const json = JSON.parse((await quorate(['review', id, '--json', ...as(bob, 'bob')], { env })).stdout)
+      expect(json.activity.review.credentials).toMatchObject([
+        { user: 'bob', powers: expect.arrayContaining([expect.anything()]) },
+      ])
+      await quorate(['reject', id, '--yes', ...as(bob, 'bob')], { env })
+    }
+    const [passkey, key, provider] = shown
+    expect(passkey).toMatch(/\+ authenticator\.bob\./)
+    expect(passkey).toMatch(
+      /whoever holds authenticator .* acts as bob\n +sign wallet\.hot: with others \(bob and root\)\n/,
+    )
+    expect(key).toContain('whoever holds API key ci acts as bob\n')
+    for (const text of [passkey, key]) expect(text).not.toContain('it asks to')
+    expect(provider).toContain('whoever holds OAuth provider google acts as bob\n')
+    // Whom its token is of is for the voter to read.
+    expect(provider).toContain('it asks to')
   })
 
   test('a feature by which somebody logs in gives them power, and one that is removed is told', async () => {

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import type { CredentialAdded } from '../../analysis/index.ts'
 import { type MissingFactors, missingMethods, votesOn } from '../../authority/index.ts'
 import type { ReviewedActivity } from '../../operations/index.ts'
 import { factorsText, renderApprovers, renderEffects, renderPower, shortCode } from '../../plan/index.ts'
@@ -8,6 +9,7 @@ import type { SendNames } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 import { type AskedPayments, describePayments, NO_NAMES } from './asked-payments.ts'
+import { heldPowerTexts } from './held-powers.ts'
 import { type LookAlikeView, lookAlikesOf } from './look-alikes.ts'
 import { sendRows } from './send-call.ts'
 import { solanaRows } from './solana-send.ts'
@@ -218,11 +220,19 @@ function renderDoes({ review, parameters }: ActivityView, style: Style): string 
   const indented = (text: string) => text.replace(/^(?=.)/gm, '  ')
   const changes = review?.changes ?? []
   const power = review?.power && changes.length > 0 ? `${indented(renderPower(review.power, paint))}\n` : ''
+  const credentials = (review?.credentials ?? []).map((one) => renderCredential(one, style)).join('')
   const effects =
     changes.length > 0 ? `  ${style.dim('it changes')}\n${indented(indented(renderEffects(changes, paint)))}\n` : ''
-  if (review?.isWhole && changes.length > 0) return effects + power
+  if (review?.isWhole && changes.length > 0) return effects + power + credentials
   const asks = `  ${style.dim('it asks to')}\n${stringify(parameters, { lineWidth: 110 }).replace(/^(?=.)/gm, '    ')}`
-  return effects + power + asks
+  return effects + power + credentials + asks
+}
+
+/** What no change between people tells: the power of a user passes to whoever holds a credential of theirs. */
+function renderCredential({ kind, name, user, powers }: CredentialAdded, style: Style): string {
+  const texts = powers.length === 0 ? ['none of these powers, alone or with others'] : heldPowerTexts(powers)
+  const said = style.warning(`whoever holds ${kinds[kind].one} ${name} acts as ${user}`)
+  return `  ${said}\n${texts.map((text) => `    ${text}\n`).join('')}`
 }
 
 /** What waits for an approver: what it changes, who asks, since when, by which plan, and what is missing. */

@@ -1,9 +1,10 @@
 /** An incident for people; programs get the same as JSON. */
 import { markdownCode, markdownText } from '../../diagnostics/index.ts'
-import type { Act, Cut, HeldPower, LeftBehind, LeftToPeople, LocatedUser, Traced } from '../../incident/index.ts'
-import { shortCode, waysText } from '../../plan/index.ts'
+import type { Act, Cut, LeftBehind, LeftToPeople, LocatedUser, Traced } from '../../incident/index.ts'
+import { shortCode } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { counted, view } from '../screen.ts'
+import { heldPowerTexts } from './held-powers.ts'
 
 /** Which key leaked, or whose credentials did. */
 interface Suspect {
@@ -33,8 +34,6 @@ export interface IncidentView extends Suspect {
 
 /** Most activities that are shown; the timeline has them all. */
 const MOST = 20
-/** Powers of the user that matter first. */
-const MOST_POWERS = 12
 
 /** Before anything is cut. */
 export const renderContainment = view(
@@ -86,7 +85,7 @@ function paragraph(
         : ['it is not registered here'],
     ],
     ['also has', (exposure?.others ?? []).map(({ kind, name, createdAt }) => `${kind} ${name}, made ${createdAt}`)],
-    ['could', powers(reach)],
+    ['could', heldPowerTexts(reach)],
     [
       'did',
       acts.length === 0
@@ -119,21 +118,6 @@ const PROOFS = {
   registered: 'it is registered still: it WORKS',
   accepted: 'the API took a request with the key: it WORKS',
 } as const
-
-/** Alone first, then with others; each power once for each set of people and condition. */
-function powers(reach: readonly HeldPower[]): readonly string[] {
-  const texts = [...reach]
-    .sort((a, b) => Number(b.alone) - Number(a.alone))
-    .map(({ power, over, condition, alone, ways }) => {
-      const who = alone ? 'alone' : ways === 'unknown' ? 'perhaps, with others' : `with others (${waysText(ways)})`
-      const under = condition === undefined ? '' : ` under condition ${condition}`
-      return `${[power, ...over].join(' ')}: ${who}${under}`
-    })
-  const all = [...new Set(texts)]
-  return all.length > MOST_POWERS
-    ? [...all.slice(0, MOST_POWERS), `and ${all.length - MOST_POWERS} more; \`quorate who-can\` has them all`]
-    : all
-}
 
 function actText({ at, part, type, status, id }: Act): string {
   return `${at}  ${part.padEnd(9)}  ${type.replace('ACTIVITY_TYPE_', '')}  ${status.replace('ACTIVITY_STATUS_', '')}  ${id}`
