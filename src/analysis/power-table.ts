@@ -113,6 +113,11 @@ function requestName({ row, params }: PossibleRequest): string {
   return said.length === 0 ? row.type : `${row.type} (${said.join(', ')})`
 }
 
+/** Families whose names say nothing to who has not read their standard (docs/protocol/spark.md#frost-shares). */
+const FAMILY_WORDS: Readonly<Record<string, string>> = {
+  SPARK_SIGN_FROST: 'sign on Spark (its share of a FROST signature)',
+}
+
 /** Requests in words: `sign transaction` where all its versions are among them, `sign transaction (solana)`, or by the version's type. */
 export function requestWords(requests: readonly PowerRequest[], root: HolderRoot | undefined): readonly string[] {
   const given = new Set(requests.map(({ index }) => index))
@@ -123,7 +128,7 @@ export function requestWords(requests: readonly PowerRequest[], root: HolderRoot
   const words = [...families].flatMap(([family, all]): readonly string[] => {
     const some = all.filter(({ index }) => given.has(index))
     if (some.length === 0) return []
-    const name = family.toLowerCase().replaceAll('_', ' ')
+    const name = FAMILY_WORDS[family] ?? family.toLowerCase().replaceAll('_', ' ')
     if (some.length === all.length) return [name]
     const byVariant = Map.groupBy(all, variantOf)
     return [...byVariant].flatMap(([variant, versions]) => {

@@ -1,3 +1,4 @@
+import { isAbsolute, relative } from 'node:path'
 import { readLock, writeLock } from '../definitions/index.ts'
 import type { Lock } from '../plan/index.ts'
 import { signLock } from './lock-signature.ts'
@@ -43,4 +44,10 @@ export async function writeLockAt(
 ): Promise<void> {
   const signed = isPrivate ? undefined : (signature ?? (await signLock(lock, place)))
   await writeLock(folder, lock, { check, signature: signed })
+}
+
+/** A folder as people find it in a plan: by its way from the working folder, if it is below that; else whole. */
+export function shownFolder(folder: string, from: string = process.cwd()): string {
+  const below = relative(from, folder)
+  return below.startsWith('..') || isAbsolute(below) ? folder : below || '.'
 }

@@ -20,7 +20,7 @@ import { commitOf } from './commit-of.ts'
 import { compromisedIn } from './compromised-keys.ts'
 import { withAuthors } from './drift-authors.ts'
 import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
-import { type CheckText, findLockPlace, type LockPlace, writeLockAt } from './lock-place.ts'
+import { type CheckText, findLockPlace, type LockPlace, shownFolder, writeLockAt } from './lock-place.ts'
 import { isVouchedFor } from './lock-signature.ts'
 import type { Place } from './place.ts'
 import { planInside, wantedOf, withoutTombstones } from './plan-inside.ts'
@@ -104,7 +104,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
   const lockPlace = await findLockPlace(folder, { place, dataDir })
   const keptLock: ReadLock = { lock: kept?.lock ?? {}, places: {}, diagnostics: [] }
   const offered = kept?.lockText === undefined ? keptLock : parseLock(join(folder, LOCK_FILE), kept.lockText)
-  const found = kept ? offered : await readLock(lockPlace.folder)
+  const found = kept ? offered : await readLock(shownFolder(lockPlace.folder))
   if (!isSound(found.diagnostics)) return undefined
   const subOrganizations = wantedOf(desired, found.lock)
   const read = await readActual(client, {

@@ -91,6 +91,18 @@ describe('access', () => {
       ],
     },
     {
+      name: 'a name of the API that says nothing to most is put into words',
+      given: { desired: [...held, declare('policy.sign', policy(someOps, "activity.kind == 'SPARK_SIGN_FROST'"))] },
+      expected: [
+        '  ~ sign on Spark (its share of a FROST signature) of wallet.cold and wallet.hot',
+        '      before  any 2 of alice, bob, carol',
+        '      after   any 1 of bob, carol, dave',
+        '      alice loses: with others',
+        '      bob, carol and dave gain: alone',
+        '    no change in any other power',
+      ],
+    },
+    {
       name: 'a condition on the transaction is left open, by itself',
       given: { desired: [...held, declare('policy.sign', policy(someOps, signs('cold', ' && eth.tx.value < 5')))] },
       expected: [

@@ -6,6 +6,7 @@ import { writeText } from '../../src/cli/files.ts'
 import { createRate } from '../../src/client/index.ts'
 import { LOCK_FILE } from '../../src/definitions/index.ts'
 import { importFolder, type Place, planFolder, reader } from '../../src/operations/index.ts'
+import { shownFolder } from '../../src/operations/lock-place.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { testFolder } from '../cli/harness.ts'
 import { startTestService } from '../service/harness.ts'
@@ -54,4 +55,10 @@ test('an import into a second folder leaves alone what the first does not define
   writeFileSync(path, readFileSync(path, 'utf8').replace(/^ *outside:.*\n/m, ''))
   expect(await planned(second!)).toEqual({ changes: ['delete tag.outside'], unmanaged: [] })
   expect(await planned(first!)).toEqual(left)
+})
+
+test('a plan names a lock by its way from the working folder, where it is below that', () => {
+  expect(shownFolder('/home/ana/desk/.quorate', '/home/ana/desk')).toBe('.quorate')
+  expect(shownFolder('/home/ana/desk', '/home/ana/desk')).toBe('.')
+  expect(shownFolder('/var/lib/quorate', '/home/ana/desk')).toBe('/var/lib/quorate')
 })
