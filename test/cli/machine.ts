@@ -1,11 +1,14 @@
 /** A machine that sends: a data folder of its own, and the API, which is all that it shares with others. */
 import * as activities from '../../activities/index.ts'
 import { isSameSend, type SendOrder } from '../../activities/index.ts'
+import { HOUR_MS } from '../../activities/send-times.ts'
 import { createRate, createSubmitClient } from '../../src/client/index.ts'
 import { assertNotElsewhere } from '../../src/sending/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
+import { startTestService } from '../service/harness.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
+import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { PAYROLL, type Payday } from './payday.ts'
 
 /** What a machine sends with, for a test that makes a mistake in it. @default the real ones */
@@ -64,5 +67,29 @@ export function orderOf(
     amount: `${value} wei`,
     orderedAt: new Date().toISOString(),
     ...more,
+  }
+}
+
+/** Sends from one machine, and an hour later, when its bytes would be others, from another: the ids of both activities. */
+export async function sendHourLater(
+  { anvil }: Pick<Payday, 'anvil'>,
+  { parts, newFolder }: { readonly parts?: Parts; readonly newFolder: () => string },
+): Promise<readonly (string | undefined)[]> {
+  let ahead = 0
+  const clock = () => Date.now() + ahead
+  const service = await startTestService({ clock, chains: { [SEPOLIA]: { url: anvil.url, pollMs: 50 } } })
+  try {
+    const { address } = (await makeWallet(service.root, ETHEREUM)).accounts[0]!
+    await anvil.fund(address, 100)
+    const order = () => {
+      const orderedAt = new Date(clock()).toISOString()
+      return orderOf({ service, address }, { reference: 'PAST', value: '51', orderedAt })
+    }
+    const send = () => machineOf({ service }, { clock, folder: newFolder(), parts: parts ?? {} }).send(order())
+    const first = await send()
+    ahead = HOUR_MS
+    return [first.activityId, (await send()).activityId]
+  } finally {
+    await service.close()
   }
 }

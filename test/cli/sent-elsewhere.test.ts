@@ -6,7 +6,7 @@ import { createPlaces, isThere } from '../activities/store-places.ts'
 import { runs } from '../runs.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
-import { type MachineOptions, machineOf, orderOf as paydayOrder } from './machine.ts'
+import { type MachineOptions, machineOf, orderOf as paydayOrder, sendHourLater } from './machine.ts'
 import { PAYROLL, payday } from './payday.ts'
 
 const HOUR = 60 * 60 * 1000
@@ -57,12 +57,9 @@ describe('a reference is the organization’s, not a folder’s', () => {
   })
 
   test('sent an hour ago from a folder that is gone, it is found and joined; bytes of this hour would pay again', async () => {
-    const now = Date.now()
-    // The last moments of the hour before this reference's own.
-    const before = orderOf('PAST', { orderedAt: new Date(now - HOUR + 60_000).toISOString() }, '51')
-    const first = await machine().send(before)
-    const second = await machine().send(orderOf('PAST', {}, '51'))
-    expect(second.activityId).toBe(first.activityId)
+    const newFolder = () => join(testFolder(atEnd), 'plans')
+    const [first, second] = await sendHourLater(day, { newFolder })
+    expect(second).toBe(first)
   })
 
   test('a body that has lain until its hour was over is made anew after a look at what others sent meanwhile', async () => {

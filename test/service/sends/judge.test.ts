@@ -1,8 +1,7 @@
 /** The chain says what became of a send, and no single answer of a node does: paid once, told as it is, for no more than the ceiling. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { TRIALS } from './judged.ts'
-import { type Judged, type LyingChain, RECEIVER, startJudged, startLyingChain } from './judged-stage.ts'
-import { untilOffered } from './status.ts'
+import { type Judged, type LyingChain, startJudged, startLyingChain } from './judged-stage.ts'
 
 let chain: LyingChain
 let stage: Judged
@@ -14,26 +13,6 @@ afterEach(() => chain.calm())
 afterAll(async () => {
   await stage.close()
   await chain.close()
-})
-
-test('sends: what a block had that was taken back is offered again with the same bytes, and told so', async () => {
-  const { anvil, service, makeSender, submit, end, stateOf, mine, countOf, until } = stage
-  const from = await makeSender()
-  await anvil.rpc('evm_setAutomine', false)
-  const id = await submit(from)
-  await untilOffered(service.root, anvil, id)
-  await mine(1)
-  const { eth } = await end(id)
-  await anvil.rpc('anvil_reorg', 1, [])
-  await until(async () => {
-    await mine(1)
-    const { blockNumber } =
-      (await anvil.rpc<{ blockNumber?: string } | null>('eth_getTransactionReceipt', eth!.txHash)) ?? {}
-    return blockNumber !== undefined
-  })
-  await until(async () => (await stateOf(id)).txStatus === 'INCLUDED')
-  expect(await stateOf(id)).toMatchObject({ txStatus: 'INCLUDED', eth: { txHash: eth!.txHash } })
-  expect(await countOf(from)).toBe(1)
 })
 
 test('sends: what is in a block is looked for once, and after that its block is', async () => {
@@ -78,22 +57,6 @@ test('sends: a node that lies of all fees is believed up to the cap of the chain
   node.fault = () => undefined
   const ended = await end(id)
   expect(ended).toEqual({ txStatus: 'INCLUDED', eth: ended.eth })
-})
-
-test('sends: a transfer of a token that would move nothing is not sent', async () => {
-  const { anvil, makeSender, submit, end, countOf } = stage
-  const from = await makeSender()
-  const transfer = `0xa9059cbb${RECEIVER.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}`
-  const answersFalse = '0x00000000000000000000000000000000000fa15e'
-  await anvil.rpc('anvil_setCode', answersFalse, '0x600060005260206000f3')
-  const nothing = '0x0000000000000000000000000000000000090000'
-  const ends = []
-  for (const to of [nothing, answersFalse]) ends.push(await end(await submit(from, { to, value: '0', data: transfer })))
-  expect(ends.map(({ txStatus, txError, eth }) => [txStatus, txError, eth])).toEqual([
-    ['FAILED', expect.stringContaining(`there is no contract at ${nothing}`), undefined],
-    ['FAILED', expect.stringContaining(`the token at ${answersFalse} answers that it would not`), undefined],
-  ])
-  expect(await countOf(from)).toBe(0)
 })
 
 test('sends: while the node serves another chain for a moment, a send waits for it', async () => {

@@ -68,7 +68,7 @@ export interface Judged extends LyingChain {
 /** Starts a service that sends on the chain; close it. @param create makes the service. @default the real one */
 export async function startJudged(chain: LyingChain, create: typeof createService = createService): Promise<Judged> {
   const { anvil, node, witness } = chain
-  const settings = { url: node.url, witnesses: [witness.url], pollMs: 25, confirmations: CONFIRMATIONS }
+  const settings = { url: node.url, witnesses: [witness.url], pollMs: 25, confirmations: CONFIRMATIONS, bumpAfterMs: 1 }
   const service = await startTestService({ chains: { [SEPOLIA]: settings } }, create)
   let isClosed = false
   const stateOf = (sendTransactionStatusId: string) =>

@@ -5,6 +5,7 @@
 import { expect } from 'vitest'
 import { type Ask, FAULTS, type Fault, NONCE_TOO_LOW } from '../../faults/fault-node.ts'
 import { any, CONFIRMATIONS, first, type Judged, RECEIVER } from './judged-stage.ts'
+import { untilOffered } from './status.ts'
 
 type Trial = (stage: Judged) => Promise<void>
 
@@ -178,6 +179,56 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
     expect(BigInt(sent.maxFeePerGas)).toBeLessThanOrEqual(500_000_000_000n)
     const { effectiveGasPrice } = await anvil.rpc<Record<string, string>>('eth_getTransactionReceipt', eth!.txHash)
     expect(BigInt(effectiveGasPrice!)).toBeLessThan(12_000_000_000n)
+  },
+
+  'what a block had that was taken back is offered again with the same bytes, and told so': async (stage) => {
+    const { anvil, service, makeSender, submit, end, stateOf, mine, countOf, until } = stage
+    const from = await makeSender()
+    await anvil.rpc('evm_setAutomine', false)
+    const id = await submit(from)
+    await untilOffered(service.root, anvil, id)
+    await mine(1)
+    const { eth } = await end(id)
+    await anvil.rpc('anvil_reorg', 1, [])
+    await until(async () => {
+      await mine(1)
+      const { blockNumber } =
+        (await anvil.rpc<{ blockNumber?: string } | null>('eth_getTransactionReceipt', eth!.txHash)) ?? {}
+      return blockNumber !== undefined
+    })
+    await until(async () => (await stateOf(id)).txStatus === 'INCLUDED')
+    expect(await stateOf(id)).toMatchObject({ txStatus: 'INCLUDED', eth: { txHash: eth!.txHash } })
+    expect(await countOf(from)).toBe(1)
+  },
+
+  'a transfer of a token that would move nothing is not sent': async (stage) => {
+    const { anvil, makeSender, submit, end, countOf } = stage
+    const from = await makeSender()
+    const transfer = `0xa9059cbb${RECEIVER.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}`
+    const answersFalse = '0x00000000000000000000000000000000000fa15e'
+    await anvil.rpc('anvil_setCode', answersFalse, '0x600060005260206000f3')
+    const nothing = '0x0000000000000000000000000000000000090000'
+    const ends = []
+    for (const to of [nothing, answersFalse])
+      ends.push(await end(await submit(from, { to, value: '0', data: transfer })))
+    expect(ends.map(({ txStatus, txError, eth }) => [txStatus, txError, eth])).toEqual([
+      ['FAILED', expect.stringContaining(`there is no contract at ${nothing}`), undefined],
+      ['FAILED', expect.stringContaining(`the token at ${answersFalse} answers that it would not`), undefined],
+    ])
+    expect(await countOf(from)).toBe(0)
+  },
+
+  'what waits is not offered for more where nobody has said so': async (stage) => {
+    const { anvil, makeSender, submit, end, stateOf, until, mine, turns } = stage
+    const from = await makeSender()
+    await anvil.rpc('evm_setAutomine', false)
+    const id = await submit(from)
+    await until(async () => (await stateOf(id)).eth !== undefined)
+    const { txHash } = (await stateOf(id)).eth!
+    await turns()
+    expect((await stateOf(id)).eth?.txHash).toBe(txHash)
+    await mine(1)
+    expect((await end(id)).eth?.txHash).toBe(txHash)
   },
 
   'nothing is signed of an address that has sent from elsewhere what is not identified': async (stage) => {

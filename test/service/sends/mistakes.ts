@@ -21,6 +21,8 @@ const NO_RECEIPT = 'one that has no receipt for a while, although it is counted 
 const REPLACED = 'one is replaced when what has its nonce is known, is settled, and every node says so'
 const HELD = 'nothing is signed of an address that has sent from elsewhere what is not identified'
 
+const IDLE = 'a transfer of a token that would move nothing is not sent'
+
 const FAILED = "changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure('replaced')) })"
 
 export const ETHEREUM_MISTAKES: readonly Rule[] = [
@@ -85,6 +87,36 @@ export const ETHEREUM_MISTAKES: readonly Rule[] = [
       'a node that denies a block once takes nothing back',
       'const since = missingSince.get(row.id)',
       'const since = missingSince.get(row.id) ?? -1n',
+    ],
+  ]),
+  ...of('settlement.ts', [
+    [
+      'what was included stays so when its block is taken back',
+      'what a block had that was taken back is offered again with the same bytes, and told so',
+      'await reopenSend(tools, row)',
+      '',
+    ],
+  ]),
+  ...of('idle-transfer.ts', [
+    [
+      'a token is paid at an address that has no code',
+      IDLE,
+      "if ((await node.code(call.to)) === '0x') {",
+      "if ((await node.code(call.to)) === '') {",
+    ],
+    [
+      'a token that answers that it will not pay is asked to',
+      IDLE,
+      'const isRefused = FALSE',
+      'const isRefused = /^no$/',
+    ],
+  ]),
+  ...of('../chains/chains.ts', [
+    [
+      'fees are raised where nobody has said so',
+      'what waits is not offered for more where nobody has said so',
+      "bump: 'never' as const",
+      "bump: 'auto' as const",
     ],
   ]),
   ...of('completion.ts', [
