@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { renderDeliveries } from '../../src/cli/views/webhooks.ts'
 import { askAboutWebhooks } from '../../src/service/operator/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
 import { complete } from '../service/handlers/steps.ts'
@@ -81,7 +82,9 @@ describe('webhooks', () => {
 
     const headers = join(folder, 'headers.json')
     writeFileSync(headers, JSON.stringify(came.headers))
-    const verify = (input: string) => quorate(['webhooks', 'verify', '--headers', headers], { env, input })
+    // It takes no key and no organization: the list of keys is public.
+    const verifying = ['webhooks', 'verify', '--headers', headers, '--base-url', service.url, '--data-dir', folder]
+    const verify = (input: string) => quorate(verifying, { input })
     const good = await verify(Buffer.from(came.bytes).toString())
     expect([good.exit, good.stdout]).toEqual([0, expect.stringContaining(`Verified: event ${came.eventId}`)])
     const bad = await verify(`${Buffer.from(came.bytes).toString()} `)
@@ -112,6 +115,22 @@ describe('webhooks', () => {
     expect(both[0]!.bytes).toEqual(both[1]!.bytes)
     const none = await deliveries('--redeliver', eventId)
     expect(none.stderr).toContain(`no webhook with the event id \`${eventId}\` was given up`)
+  })
+
+  test('webhooks: an attempt that is made just now is said to be, and no time that has passed is called the next', () => {
+    const [now, hour] = [Date.UTC(2026, 0, 2), 3_600_000]
+    const of = { eventType: 'ACTIVITY_UPDATES', organizationId: 'o', endpointId: 'e', host: 'h:1' } as const
+    const first = [
+      { ...of, eventId: 'held', attempts: 0, at: now - 1 },
+      { ...of, eventId: 'later', attempts: 1, reason: 'answered 500', at: now + hour },
+    ]
+    const [, ...rows] = renderDeliveries({ now, waiting: { count: 2, first }, givenUp: { count: 0, last: [] } }).split(
+      '\n',
+    )
+    expect(rows.filter(Boolean).map((row) => row.trim())).toEqual([
+      'held  ACTIVITY_UPDATES  h:1  0 attempts, now',
+      'later  ACTIVITY_UPDATES  h:1  1 attempt: answered 500, next at 2026-01-02T01:00:00.000Z',
+    ])
   })
 
   test('webhooks: serve makes the next key when it is told to, and one at a time', async () => {

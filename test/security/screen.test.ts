@@ -877,6 +877,7 @@ const VIEWS: readonly View[] = [
   {
     name: 'webhooks: deliveries',
     given: {
+      now: 0,
       waiting: { count: 1, first: [delivery] },
       givenUp: { count: 1, last: [{ ...delivery, isKept: true }] },
     },

@@ -35,6 +35,9 @@ export async function verifyWebhook(input: CommandInput): Promise<ExitCode> {
 async function readKeys(input: CommandInput) {
   const { keys } = input.options
   if (keys !== undefined) return { keys: readWebhookKeys(String(keys)), now: Date.now() }
+  // The list is public and the same for all organizations: of a service that is named, nothing else is asked.
+  const { baseUrl } = input.settings
+  if (baseUrl !== undefined) return { keys: await fetchWebhookKeys(baseUrl), now: Date.now() }
   const api = await findApi(input)
   return { keys: await fetchWebhookKeys(api.baseUrl), now: api.now() }
 }

@@ -43,7 +43,7 @@ function short(value: unknown, prefix: string): string {
 }
 
 /** What waits and what was given up, each with why. */
-export const renderDeliveries = view(({ waiting, givenUp }: SeenDeliveries): string => {
+export const renderDeliveries = view(({ now, waiting, givenUp }: SeenDeliveries): string => {
   if (waiting.count === 0 && givenUp.count === 0) return 'No webhook waits, and none was given up.\n'
   const part = (title: string, count: number, shown: readonly string[]) =>
     count === 0 ? '' : `${title}: ${count}${shown.length < count ? `, ${shown.length} shown` : ''}\n${shown.join('')}`
@@ -52,7 +52,8 @@ export const renderDeliveries = view(({ waiting, givenUp }: SeenDeliveries): str
     part(
       'Waiting',
       waiting.count,
-      waiting.first.map((one) => `${rowOf(one)}, next at ${timeOf(one)}\n`),
+      // One whose time has come is on its way, or the first to be sent.
+      waiting.first.map((one) => `${rowOf(one)}, ${one.at > now ? `next at ${timeOf(one)}` : 'now'}\n`),
     ),
     part(
       'Given up',
