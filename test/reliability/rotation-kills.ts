@@ -23,6 +23,7 @@ import { readClient, startProcess } from '../service/process.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { kill } from './field.ts'
+import { line } from './figures.ts'
 import { startWorkerProcess } from './start-worker.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
 
@@ -82,6 +83,11 @@ export interface RotationKills {
   readonly dup: number
   readonly fewestKeys: number
   readonly signed: number
+  /** Requests of a signer that nobody answered, or not whole: the service was killed, or was not up again yet. */
+  readonly away: number
+  /** Refused, and answered later than the overlap after the key was read: the signer was told to read it again before. */
+  readonly late: number
+  /** Refused in time, which no request may be. Each is told on stderr as well. */
   readonly refused: number
 }
 
@@ -144,13 +150,16 @@ export async function killInRotations({
     await submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold, userIds })
   }
 
-  const sum = { points: points.length, killed: 0, ended: 0, right: 0, dup: 0, fewestKeys: 99, signed: 0, refused: 0 }
+  const none = { killed: 0, ended: 0, right: 0, dup: 0, fewestKeys: 99, signed: 0, away: 0, late: 0, refused: 0 }
+  const sum = { points: points.length, ...none }
   const users = new Map<DeathPoint, Awaited<ReturnType<typeof addUser>>>()
   for (const [index, point] of points.entries()) {
     users.set(point, await addUser(`ci-${index}`, point.way === 'drop' ? MOST_KEYS : 1))
   }
   const bob = await addUser('bob', 1)
   let over = false
+  /** When the service came up last. */
+  let upAt = performance.now()
 
   const killIn = async (point: DeathPoint, index: number) => {
     const { way = 'through', quorum: _, ...diesAt } = point
@@ -191,9 +200,16 @@ export async function killInRotations({
           .then(
             () => sum.signed++,
             (error: unknown) => {
+              const tookMs = Math.round(performance.now() - readAt)
+              if (isAway(error)) sum.away++
               // Asked again while the service was away, it may come later than the overlap after its key was replaced.
-              const mayBeLate = performance.now() - readAt > OVERLAP_MS
-              if (!isAway(error) && !mayBeLate) sum.refused++
+              else if (tookMs > OVERLAP_MS) sum.late++
+              else {
+                sum.refused++
+                const { code, message } = error as { readonly code?: string; readonly message: string }
+                const upMs = Math.round(performance.now() - upAt)
+                console.error(line({ ...diesAt, way, refused: `${code}: ${message}`, tookMs, upMs }))
+              }
             },
           )
         sum.fewestKeys = Math.min(sum.fewestKeys, (await keysOf(userId)).length)
@@ -207,6 +223,7 @@ export async function killInRotations({
       await service.gone()
       sum.killed++
       service = await startProcess(dataDir, { port: Number(new URL(baseUrl).port) })
+      upAt = performance.now()
     } else {
       await once(first, 'exit')
       if (first.signalCode === 'SIGKILL') sum.killed++
@@ -274,10 +291,10 @@ export async function killInRotations({
   }
 }
 
-/** The service was killed, or was not up again yet: nobody refused anything. */
+/** The service was killed, or was not up again yet: no answer came, or one that breaks off. Nobody refused anything. */
 function isAway(error: unknown): boolean {
   const { code = '' } = error as { readonly code?: string }
-  return /unreachable|outcome|unavailable|timed-out|ECONN/.test(String(code))
+  return code === 'client/unreachable'
 }
 
 /** Asks until somebody answers. */
