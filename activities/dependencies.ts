@@ -6,6 +6,7 @@ import type { NoticeEnvironment } from './notice-sinks.ts'
 import type { PlanStore } from './plan-store.ts'
 import type { StoreTools } from './rotation-stores.ts'
 import type { OfferedDefinitions, Watch, WatchedDefinitions, WatchLock, WatchSource } from './watch-model.ts'
+import type { ReadOnce } from './watch-reads.ts'
 
 /** The dependencies of the Temporal activities. */
 export interface ActivityDependencies {
@@ -47,6 +48,8 @@ export type PlanWatched = (watched: {
   readonly isNew: boolean
   /** The Git commit that they are. */
   readonly commit?: string | undefined
+  /** Reads inside a sub-organization what a look that was cut off has not read. */
+  readonly readOnce: ReadOnce
 }) => Promise<{
   readonly plan: Plan
   /** Works out the lock that is right once nothing is left to do. */

@@ -64,4 +64,5 @@ export {
   type WatchSource,
   type WatchState,
 } from './watch-model.ts'
+export type { ReadOnce } from './watch-reads.ts'
 export { toUnixMs } from './wire-time.ts'

@@ -17,6 +17,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'send-gates',
   'send-batch-stops',
   'watch-states',
+  'watch-reads',
   'watch-notices',
   'watch-news',
   'watch-events',

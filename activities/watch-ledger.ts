@@ -11,7 +11,7 @@ import type { NoticeEvent, NoticeState } from './notice-model.ts'
 import type { Records } from './records.ts'
 import { fileNameOf } from './store-files.ts'
 import type { StoreFiles } from './store-opened.ts'
-import type { TakenDefinitions, Watch, WatchedDefinitions, WatchLock, WatchState } from './watch-model.ts'
+import type { ReadsPart, TakenDefinitions, Watch, WatchedDefinitions, WatchLock, WatchState } from './watch-model.ts'
 
 export interface WatchLedger {
   /** Undefined for an organization that is not watched. */
@@ -34,6 +34,11 @@ export interface WatchLedger {
   /** The last news of what is inside it, by a name of its own; undefined where there never was any. */
   newsOf(organizationId: string): Promise<string | undefined>
   putNews(organizationId: string, news: string): Promise<void>
+  /** What looks that have not ended have read inside sub-organizations, in the order in which it was read. */
+  readsOf(organizationId: string): Promise<readonly ReadsPart[]>
+  putReads(organizationId: string, index: number, part: ReadsPart): Promise<void>
+  /** @param count how many there are */
+  removeReads(organizationId: string, count: number): Promise<void>
   /** What was told to whom; undefined before the first time. */
   noticesOf(organizationId: string): Promise<NoticeState | undefined>
   putNotices(organizationId: string, notices: NoticeState): Promise<void>
@@ -73,6 +78,19 @@ export function createWatchLedger(
     // Each write of a record that is kept adds its number to a file that only grows.
     if ((await records.read(at(shelf, organizationId))) !== text) await records.write(at(shelf, organizationId), text)
   }
+  const readsAt = (organizationId: string, index: number) => at('watch-reads', `${organizationId} ${index}`)
+  const readsOf = async (organizationId: string): Promise<readonly ReadsPart[]> => {
+    const parts: ReadsPart[] = []
+    for (;;) {
+      const text = await records.read(readsAt(organizationId, parts.length))
+      if (text === undefined) return parts
+      parts.push(JSON.parse(text) as ReadsPart)
+    }
+  }
+  const removeReads = async (organizationId: string, count: number) => {
+    // The last one first: one that dies on the way leaves no gap.
+    for (let index = count - 1; index >= 0; index--) await records.remove(readsAt(organizationId, index))
+  }
   return {
     get: (organizationId) => get('watches', organizationId),
     put: (watch) => put('watches', watch.organizationId, watch),
@@ -83,6 +101,7 @@ export function createWatchLedger(
       await records.remove(at('watch-states', organizationId))
       await records.remove(at('watch-notices', organizationId))
       await records.remove(at('watch-news', organizationId))
+      await removeReads(organizationId, (await readsOf(organizationId)).length)
       for (const [name] of await eventsOf(organizationId)) await records.remove(eventAt(name))
     },
     async list() {
@@ -111,6 +130,9 @@ export function createWatchLedger(
     putState: (organizationId, state) => records.write(at('watch-states', organizationId), JSON.stringify(state)),
     newsOf: (organizationId) => get('watch-news', organizationId),
     putNews: (organizationId, news) => records.write(at('watch-news', organizationId), JSON.stringify(news)),
+    readsOf,
+    putReads: (organizationId, index, part) => records.write(readsAt(organizationId, index), JSON.stringify(part)),
+    removeReads,
     noticesOf: (organizationId) => get('watch-notices', organizationId),
     putNotices: (organizationId, notices) =>
       records.write(at('watch-notices', organizationId), JSON.stringify(notices)),

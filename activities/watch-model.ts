@@ -1,6 +1,6 @@
 import type { NoticeSink } from '../src/definitions/index.ts'
 import type { Change, ChangeAuthor, Lock } from '../src/plan/index.ts'
-import type { KindName } from '../src/resources/index.ts'
+import type { Actual, KindName } from '../src/resources/index.ts'
 
 /**
  * What is done about what has left the definitions, by kind. `ignore`: nothing · `report`: it is told · `propose`: a plan that puts
@@ -170,3 +170,13 @@ export interface WatchCycle {
 
 /** The lock of a watched organization: which live thing each name means, as far as somebody vouched for it. */
 export type WatchLock = Lock
+
+/** Some sub-organizations as a look that has not ended has read them; JSON. */
+export interface ReadsPart {
+  /** When the first of them was asked for, in milliseconds since the epoch. */
+  readonly at: number
+  /** Absent where there never was any. */
+  readonly news?: string | undefined
+  /** By what was asked. */
+  readonly reads: Readonly<Record<string, Actual>>
+}

@@ -8,6 +8,7 @@ import type { ShownBy } from './model.ts'
 import { notify } from './notify.ts'
 import { driftOf, lookAt, modeOf, repairsInReach, type Seen, tooOften } from './watch-cycle.ts'
 import type { Held, Watch, WatchCycle, WatchState } from './watch-model.ts'
+import { openReads } from './watch-reads.ts'
 import { askSource, type Sourced, watchOf } from './watch-source.ts'
 
 /**
@@ -56,13 +57,16 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     const definitions = await watches.getDefinitions(asked.definitions)
     const applying = await isApplying(organizationId)
     const isNew = before.definitions !== asked.definitions
+    const reads = await openReads(watches, organizationId, { news, sweepMs: asked.sweepMs, clock: deps.clock })
     const { plan, lock, vouched, settings, assertApplicable } = await planWatched!({
       watch: asked,
       definitions,
       lock: await watches.lockOf(organizationId),
       isNew,
       commit: sourced.taken?.commit,
+      readOnce: reads.readOnce,
     })
+    await reads.forget()
     const { own, taken } = sourced
     const watch = watchOf(taken ? { own, taken: { ...taken, settings } } : { own })
     if (isNew && taken) {

@@ -1,5 +1,5 @@
 import { join, relative, sep } from 'node:path'
-import { createPlanStore, type MadeByRuns, readMade, withRejections } from '../../activities/index.ts'
+import { createPlanStore, type MadeByRuns, type ReadOnce, readMade, withRejections } from '../../activities/index.ts'
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import {
@@ -55,6 +55,8 @@ export interface KeptDefinitions {
   readonly lockText?: string | undefined
   /** The Git commit that they are. */
   readonly commit?: string | undefined
+  /** Reads inside a sub-organization, unless that was read before. @default everything is read */
+  readonly readOnce?: ReadOnce
 }
 
 /** What is told while a plan is made. */
@@ -150,6 +152,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
         place,
         client,
         askAgain,
+        ...(kept?.readOnce ? { readOnce: kept.readOnce } : {}),
       })
   if (!isSound([...own.diagnostics, ...within.diagnostics])) return undefined
   const { requestsPerSecond: perSecond } = request

@@ -2,7 +2,7 @@
  * Plans what is inside sub-organizations: each with a plan of its own, made with a key of one of its users. Where no such key
  * is at hand, what is inside is read with the parent's key and compared, and the plan says who could apply it.
  */
-import { inTurns } from '../../activities/index.ts'
+import { inTurns, type ReadOnce } from '../../activities/index.ts'
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type Diagnostic, diagnostic, QuorateError } from '../diagnostics/index.ts'
@@ -49,6 +49,8 @@ export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now'
   readonly client: QueryClient
   /** Submits once more what was rejected (`--ask-again`). @default false */
   readonly askAgain?: boolean
+  /** @default each is read */
+  readonly readOnce?: ReadOnce
 }
 
 export interface PlannedInside {
@@ -190,7 +192,7 @@ async function planOne(input: ParentInput, sub: SubOrganization): Promise<Planne
 
 /** What lives, or what will live once it is made. */
 async function readOne(
-  { client, actual: parent, oldLock }: ParentInput,
+  { client, actual: parent, oldLock, readOnce = (_, read) => read() }: ParentInput,
   {
     sub,
     live,
@@ -200,7 +202,10 @@ async function readOne(
   if (live) {
     const place = { id: live.id!, name: live.name }
     const mentioned = kindsMentioned(sub, oldLock[live.id!])
-    return readInside(client, place, { publicKey, reader: parent.actor, mentioned, sparing: true })
+    const asked = JSON.stringify([place.id, publicKey, ...[...mentioned].sort()])
+    return readOnce(asked, () =>
+      readInside(client, place, { publicKey, reader: parent.actor, mentioned, sparing: true }),
+    )
   }
   const foreseen = foresee(sub, parent.actor)
   return { ...foreseen, actor: actorIn(foreseen.resources, publicKey) ?? parent.actor }

@@ -107,7 +107,7 @@ export function createWatchPlanner(
   place: WorkerPlace,
   { dataDir, requestsPerSecond }: { readonly dataDir: string; readonly requestsPerSecond?: number | undefined },
 ): PlanWatched {
-  return async ({ watch, definitions, lock, isNew, commit }) => {
+  return async ({ watch, definitions, lock, isNew, commit, readOnce }) => {
     if (watch.organizationId !== place.organizationId) {
       throw new QuorateError('cli/other-organization', 'this worker works for another organization', {
         facts: { watched: watch.organizationId, worker: place.organizationId },
@@ -129,6 +129,7 @@ export function createWatchPlanner(
           lock,
           lockText: isNew ? keptLockText(definitions) : undefined,
           commit,
+          readOnce,
         },
       },
       (event) => {
