@@ -1,16 +1,17 @@
-/** Every way to signatures by moves that is told, and to be as good as the root quorum, is played in a service and ends in a signature. */
+/** Every way to signatures and exports by moves that is told, and to be as good as the root quorum, is played in a service to its end, by a request that meets what is open. */
 import fc from 'fast-check'
+import { serializeTransaction } from 'viem'
 import { expect, test, vi } from 'vitest'
 import { type IndirectPath, indirectPowersOf } from '../../src/analysis/index.ts'
 import { createQueryClient } from '../../src/client/index.ts'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { readActual } from '../../src/live/index.ts'
+import type { ActivityType } from '../../src/protocol/index.ts'
 import type { Actual } from '../../src/resources/index.ts'
-import { setQuorum } from '../../src/service/resources/organizations/quorum-store.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { addOrganizations, inStore, type Made, type Name, PEOPLE, type Shape } from '../authority/organizations.ts'
 import { runs } from '../runs.ts'
-import { complete } from '../service/handlers/steps.ts'
 import { createTestClock, startTestService, type TestClock, type TestService } from '../service/harness.ts'
 import { playPath, type Scene } from './paths.ts'
 
@@ -33,6 +34,18 @@ const MOVES = [
   type('UPDATE_ROOT_QUORUM'),
   "activity.resource == 'POLICY' && activity.action == 'UPDATE'",
   "activity.resource == 'USER' && activity.action == 'UPDATE'",
+  `${type('CREATE_API_KEYS_V2')} && activity.params.user_id != ''`,
+]
+/** Some of them hold of some requests only, which the analysis tells as open. */
+const GOALS = [
+  "activity.action == 'SIGN'",
+  "activity.action == 'EXPORT'",
+  "activity.params.hash_function == 'HASH_FUNCTION_NO_OP'",
+  "activity.params.hash_function == 'HASH_FUNCTION_SHA256'",
+  "activity.action == 'EXPORT' && activity.params.target_public_key != ''",
+  'eth.tx.value > 5',
+  'eth.tx.value == 0',
+  "activity.action == 'SIGN' && private_key.label == 'cold'",
 ]
 
 const shapes: fc.Arbitrary<Shape> = fc
@@ -49,7 +62,7 @@ const shapes: fc.Arbitrary<Shape> = fc
         consensus: fc.nat(13),
         who: fc.constantFrom<Name>('bob', 'carol', 'alice'),
         denies: fc.constantFrom(false, false, false, true),
-        condition: fc.constantFrom("activity.action == 'SIGN'", ...MOVES, ...MOVES),
+        condition: fc.constantFrom("activity.action == 'SIGN'", ...GOALS, ...MOVES, ...MOVES),
       }),
       { minLength: 1, maxLength: 4 },
     ),
@@ -58,6 +71,7 @@ const shapes: fc.Arbitrary<Shape> = fc
     people: Object.fromEntries(
       PEOPLE.map((name, at) => [name, { has: name === 'alice' ? ['key'] : has[name], tagged: tagged[at]! }]),
     ) as unknown as Shape['people'],
+    request: 'payload',
     members,
     threshold: members.length,
     policies,
@@ -65,10 +79,10 @@ const shapes: fc.Arbitrary<Shape> = fc
 
 const IN_SUITE = 200
 
-test('who gets there by moves is told only where the moves lead to a signature', async () => {
+test('who gets there by moves is told only where the moves lead to a signature or an export, also under a condition that some request meets', async () => {
   const clock = createTestClock()
   const service = await startTestService({ clock })
-  const figures = { organizations: 0, withPaths: 0, paths: 0, roots: 0, steps: 0 }
+  const figures = { organizations: 0, withPaths: 0, paths: 0, conditional: 0, otherGoals: 0, roots: 0, steps: 0 }
   const untrue: string[] = []
   try {
     const all = fc.sample(shapes, { numRuns: runs(IN_SUITE), seed: 18 })
@@ -78,14 +92,15 @@ test('who gets there by moves is told only where the moves lead to a signature',
     const told = await Promise.all(
       firsts.map(async (one, at) => {
         const actual = await read(service, one.made)
-        const { rows, roots } = indirectPowersOf(actual, { nowMs: clock(), powers: ['sign'] })
-        const raw = rows.filter(({ activities }) =>
-          activities.some((name) => name.startsWith('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2')),
-        )
+        const { rows, roots } = indirectPowersOf(actual, { nowMs: clock(), powers: ['sign', 'export'] })
         const paths = [
-          ...raw.flatMap((row) => row.paths.map((path) => ({ path, isRoot: false }))),
-          ...roots.map((path) => ({ path, isRoot: true })),
-        ].filter(({ path }) => !path.isConditional)
+          ...Object.values(GOAL_OF).flatMap((goal) =>
+            rows
+              .filter(({ activities, over }) => activities.some(goal.isOf) && over.includes('privateKey.cold'))
+              .flatMap((row) => row.paths.map((path) => ({ path, goal, isRoot: false }))),
+          ),
+          ...roots.map((path) => ({ path, goal: GOAL_OF.payload, isRoot: true })),
+        ]
         return { shape: all[at]!, paths: unique(paths) }
       }),
     )
@@ -96,11 +111,15 @@ test('who gets there by moves is told only where the moves lead to a signature',
     const copies = (await open(service, others, clock)).values()
     clock.advance(2 * HOUR)
     for (const [at, { paths }] of told.entries()) {
-      for (const [index, { path, isRoot }] of paths.entries()) {
+      for (const [index, { path, goal, isRoot }] of paths.entries()) {
         const { shape, ...scene } = index === 0 ? firsts[at]! : copies.next().value!
-        const failed = await playPath({ service, ...scene }, path).catch(({ message }: Error) => message)
+        const failed = await playPath({ service, ...scene }, path, goal.requests(scene.made)).catch(
+          ({ message }: Error) => message,
+        )
         figures[isRoot ? 'roots' : 'paths']++
         figures.steps += path.steps.length
+        if (path.isConditional) figures.conditional++
+        if (goal !== GOAL_OF.payload) figures.otherGoals++
         if (failed !== undefined) untrue.push(`${failed}\n${JSON.stringify(path)}\n${JSON.stringify(shape)}`)
       }
     }
@@ -108,48 +127,58 @@ test('who gets there by moves is told only where the moves lead to a signature',
     expect(figures.paths).toBeGreaterThan(all.length / 10)
     expect(figures.withPaths, JSON.stringify(figures)).toBeGreaterThan(all.length / 4)
     expect(figures.roots).toBeGreaterThan(all.length / 10)
+    expect(figures.conditional, JSON.stringify(figures)).toBeGreaterThan(all.length / 20)
+    expect(figures.otherGoals, JSON.stringify(figures)).toBeGreaterThan(all.length / 20)
   } finally {
     await service.close()
   }
 })
 
-interface Opened extends Pick<Scene, 'made' | 'signWith' | 'tagId' | 'policies'> {
+/** What ways lead to, and requests that each asks for: which of them meet what is open is tried. */
+const GOAL_OF = {
+  payload: goalOf('SIGN_RAW_PAYLOAD_V2', '(PAYLOAD_ENCODING_HEXADECIMAL)', ({ key }) =>
+    ['NO_OP', 'SHA256', 'KECCAK256'].map((hash) => ({
+      ...{ signWith: key!.id, payload: '00'.repeat(32), encoding: 'PAYLOAD_ENCODING_HEXADECIMAL' },
+      hashFunction: `HASH_FUNCTION_${hash}`,
+    })),
+  ),
+  transaction: goalOf('SIGN_TRANSACTION_V2', '(TRANSACTION_TYPE_ETHEREUM)', ({ key }) =>
+    [6n, 0n, 1n].map((value) => ({
+      ...{ signWith: key!.id, type: 'TRANSACTION_TYPE_ETHEREUM' },
+      unsignedTransaction: serializeTransaction({
+        ...({ type: 'eip1559', chainId: 1, nonce: 4, gas: 21_000n, to: `0x${'1'.repeat(40)}`, value } as const),
+        ...{ maxFeePerGas: 40_000_000_000n, maxPriorityFeePerGas: 1n },
+      }),
+    })),
+  ),
+  export: goalOf('EXPORT_PRIVATE_KEY', '', ({ key }) => [
+    { privateKeyId: key!.id, targetPublicKey: generateP256KeyPair().publicKey },
+  ]),
+}
+
+function goalOf(name: string, called: string, parameters: (made: Made) => readonly object[]) {
+  const activity = `ACTIVITY_TYPE_${name}` as ActivityType
+  return {
+    isOf: (told: string) => told === activity || told === `${activity} ${called}`,
+    requests: (made: Made) => parameters(made).map((one) => ({ type: activity, parameters: one })),
+  }
+}
+
+interface Opened extends Pick<Scene, 'made' | 'tagId' | 'policies'> {
   readonly shape: Shape
 }
 
 /** Organizations of these shapes, each with a private key, in which nobody logs in by a phone. */
 async function open(service: TestService, shapes: readonly Shape[], clock: TestClock): Promise<readonly Opened[]> {
-  const all = await addOrganizations(
-    service,
-    shapes.map((shape) => ({ ...shape, members: ['alice'], threshold: 1 })),
-    clock(),
-  )
-  const signWith: string[] = []
-  for (const { organizationId, alice } of all) {
-    const client = service.client(alice.privateKey)
-    const submitted: typeof client = {
-      ...client,
-      submit: (kind, parameters) => client.submit(kind, parameters, { organizationId }),
-    }
-    // A private key costs a fifth of what a wallet does.
-    const key = { privateKeyName: 'cold', curve: 'CURVE_SECP256K1', addressFormats: [], privateKeyTags: [] }
-    const made = await complete(submitted, 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', { privateKeys: [key] })
-    signWith.push(made.privateKeys[0]!.privateKeyId!)
-  }
-  // Alice alone was the root quorum until each had its key.
+  const all = await addOrganizations(service, shapes, clock())
   await inStore(service, clock(), async (tx) => {
     const ids = all.map(({ organizationId }) => organizationId)
     await tx.deleteFrom('features').where('organization_id', 'in', ids).execute()
-    for (const [at, { organizationId, userIds }] of all.entries()) {
-      const { members, threshold } = shapes[at]!
-      const quorum = { threshold, userIds: members.map((name) => userIds[name]), now: clock() }
-      await setQuorum(tx, organizationId, quorum)
-    }
   })
   return all.map((made, at) => {
     const { tagId, policyIds } = made
     const policies = shapes[at]!.policies.map(({ denies }, index) => ({ id: policyIds[index]!, denies }))
-    return { shape: shapes[at]!, made, signWith: signWith[at]!, tagId, policies }
+    return { shape: shapes[at]!, made, tagId, policies }
   })
 }
 
@@ -161,6 +190,9 @@ function read(service: TestService, { organizationId, alice }: Made): Promise<Ac
   })
 }
 
+/** Ways that differ in no more than what they lead to are played once. */
 function unique<T extends { readonly path: IndirectPath }>(all: readonly T[]): readonly T[] {
-  return [...new Map(all.map((one) => [JSON.stringify(one.path), one])).values()]
+  const keyOf = ({ path: { people, steps } }: T) =>
+    JSON.stringify([people, steps.map((step) => (step.gains === undefined ? { ...step, activity: '' } : step))])
+  return [...new Map(all.toReversed().map((one) => [keyOf(one), one])).values()].reverse()
 }

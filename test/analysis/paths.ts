@@ -31,14 +31,23 @@ const MOST_LOOKS = 300
 export interface Scene {
   readonly service: TestService
   readonly made: Made
-  readonly signWith: string
   readonly tagId: string
   readonly policies: readonly { readonly id: string; readonly denies: boolean }[]
 }
 
-/** Why a way does not end in a signature; undefined where it does. */
-export async function playPath(scene: Scene, { people, steps }: IndirectPath): Promise<string | undefined> {
-  const { service, made, signWith, tagId: tag, policies } = scene
+/** A request that meets what is open in the last step of a way, or may. */
+export interface Goal {
+  readonly type: ActivityType
+  readonly parameters: object
+}
+
+/** Why a way does not end in one of these requests; undefined where it does. */
+export async function playPath(
+  scene: Scene,
+  { people, steps }: IndirectPath,
+  goals: readonly Goal[],
+): Promise<string | undefined> {
+  const { service, made, tagId: tag, policies } = scene
   const playing = Object.fromEntries(people.map((name) => [name, made.stampings[name as Name]]))
   const { get, joins } = createPlayers(service, made.organizationId, playing)
   const denials = policies.filter(({ denies }) => denies).map(({ id }) => id)
@@ -154,7 +163,10 @@ export async function playPath(scene: Scene, { people, steps }: IndirectPath): P
       for (const name of people) await addOwn(name)
       return true
     }
-    if (gains === '') return through(SIGNS, signing(signWith), voters)
+    if (gains === '') {
+      for (const goal of goals) if (await through(goal.type, goal.parameters, voters)) return true
+      return false
+    }
     for (const [what, words] of LOOKS) {
       if (!gains.includes(words)) continue
       // As somebody looks already: those who ask may have to look otherwise themselves for it, and do from then on.
@@ -209,14 +221,8 @@ export async function playPath(scene: Scene, { people, steps }: IndirectPath): P
       return `step ${at + 1}, ${step.activity} by ${step.people.join(' and ')}, is not executed`
   if (steps.at(-1)!.gains === undefined) return undefined
   // As good as the root quorum: then they can sign, whatever the policies say.
-  return (await get(SIGNS, signing(signWith), people)) ? undefined : 'they cannot sign'
-}
-
-/** A signature, by the version of the activity that wallets can sign with where the first version is told. */
-const SIGNS = 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2'
-function signing(signWith: string): object {
-  const payload = { payload: '00'.repeat(32), encoding: 'PAYLOAD_ENCODING_HEXADECIMAL' }
-  return { signWith, ...payload, hashFunction: 'HASH_FUNCTION_NO_OP' }
+  for (const { type, parameters } of goals) if (await get(type, parameters, people)) return undefined
+  return 'they cannot sign'
 }
 
 /** The parameters of an activity about policies, one request after another, that gain all that it gains. */
