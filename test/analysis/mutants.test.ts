@@ -54,8 +54,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'one fewer of each sort of people is tried',
     file: 'policy/coalitions.ts',
-    from: 'const member = classes[of]![used[of]!]',
-    to: 'const member = classes[of]!.slice(0, -1)[used[of]!]',
+    from: 'const member = members[used[of]!]',
+    to: 'const member = members.slice(0, -1)[used[of]!]',
   },
   {
     mistake: 'the order of votes is never looked at',
