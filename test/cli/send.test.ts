@@ -220,6 +220,12 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
   const cancel = await sends('cancel', 'INV-51', '--max-fee', '60gwei', ...node, '--yes', '--detach')
   expect(cancel).toMatchObject({ exit: 0 })
   await expect.poll(countFlying, PATIENCE).toBe(4)
+  // The node has one transaction of a nonce.
+  const over = await sends('cancel', 'INV-50', '--max-fee', '90gwei', ...node, '--yes', '--detach')
+  expect([over.exit, over.stderr]).toEqual([
+    4,
+    expect.stringContaining("cancel that one: `quorate sends cancel 'INV-50/replace-60gwei' --max-fee 90gwei`"),
+  ])
   await anvil.rpc('evm_setAutomine', true)
   // What was replaced is told so when the other's block is settled.
   await anvil.rpc('anvil_mine', '0xc')

@@ -51,7 +51,14 @@ async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<Exi
   const names = await readNames(input, place, folder)
   if (!names) return EXIT.error
   const hash = await readHash(place, old, await ledger.getProgress(sendIdOf(old)))
-  const signed = await readSignedTransaction(findNode(input, old), hash)
+  const signed = await readSignedTransaction(findNode(input, old), hash).catch((error: unknown) => {
+    const by = orders.findLast(({ replaces }) => replaces === reference)
+    if (by === undefined || !(error instanceof QuorateError) || error.code !== 'cli/no-transaction') throw error
+    // Nodes keep one transaction of a nonce.
+    throw notReplaceable(reference, `\`${by.reference}\` was offered in its place`, {
+      next: `${kind} that one: \`quorate sends ${kind} '${by.reference}' --max-fee ${maxFee}\``,
+    })
+  })
   if (signed.isMined) throw notReplaceable(reference, 'it is in a block')
   const { from } = old.parameters as { readonly from: string }
   const make = ({ now }: { readonly now: number }) => makeReplacement(old, { kind, maxFee, signed, now })
