@@ -27,7 +27,7 @@ export {
   indirectPowersOf,
 } from './indirect.ts'
 export { planWithForecast } from './plan-best.ts'
-export { POWER_WORDS, POWERS, type PowerName } from './power-table.ts'
+export { POWER_WORDS, POWERS, type PowerName, powerCalled } from './power-table.ts'
 export { lineWith, type PowerLine, type PowerRow, powersOf, waysOf } from './powers.ts'
 export {
   createRecordedJudge,

@@ -118,6 +118,19 @@ const FAMILY_WORDS: Readonly<Record<string, string>> = {
   SPARK_SIGN_FROST: 'sign on Spark (its share of a FROST signature)',
 }
 
+function familyWords(family: string): string {
+  return FAMILY_WORDS[family] ?? family.toLowerCase().replaceAll('_', ' ')
+}
+
+/** The power that a plan calls so, or that a request which it calls so is of: `change policies`, `sign transaction (solana)`. */
+export function powerCalled(text: string): { readonly power: PowerName; readonly isWhole: boolean } | undefined {
+  const whole = POWER_NAMES.find((power) => POWER_WORDS[power] === text)
+  if (whole !== undefined) return { power: whole, isWhole: true }
+  const called = (family: string) => text === familyWords(family) || text.startsWith(`${familyWords(family)} (`)
+  const power = POWER_NAMES.find((one) => requestsOf(one).some(({ row }) => called(row.family)))
+  return power && { power, isWhole: false }
+}
+
 /** Requests in words: `sign transaction` where all its versions are among them, `sign transaction (solana)`, or by the version's type. */
 export function requestWords(requests: readonly PowerRequest[], root: HolderRoot | undefined): readonly string[] {
   const given = new Set(requests.map(({ index }) => index))
@@ -128,7 +141,7 @@ export function requestWords(requests: readonly PowerRequest[], root: HolderRoot
   const words = [...families].flatMap(([family, all]): readonly string[] => {
     const some = all.filter(({ index }) => given.has(index))
     if (some.length === 0) return []
-    const name = FAMILY_WORDS[family] ?? family.toLowerCase().replaceAll('_', ' ')
+    const name = familyWords(family)
     if (some.length === all.length) return [name]
     const byVariant = Map.groupBy(all, variantOf)
     return [...byVariant].flatMap(([variant, versions]) => {

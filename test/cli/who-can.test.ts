@@ -103,6 +103,14 @@ test('who-can: powers of the live organization with a key that may only read; no
     1,
     expect.stringContaining('error cli/unknown-power: there is no power `fly`'),
   ])
+  // A power by the words of a plan, and a request that is a part of one.
+  const inWords = await quorateShared(['who-can', 'change policies', '--csv'], { env })
+  const byName = await quorateShared(['who-can', 'policies', '--csv'], { env })
+  const undated = (csv: string) => csv.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '')
+  expect(byName.stdout).toMatch(/^policies,/m)
+  expect([inWords.exit, undated(inWords.stdout)]).toEqual([byName.exit, undated(byName.stdout)])
+  const part = await quorateShared(['who-can', 'sign transaction (solana)'], { env })
+  expect([part.exit, part.stderr]).toEqual([1, expect.stringContaining('that is a part of `sign`: name this')])
   const lost = await quorateShared(['who-can', '--wallet', 'lost'], { env })
   expect(lost.stderr).toContain('error cli/unknown-wallet: there is no wallet `lost`')
   const key = await quorateShared(['who-can', '--key', 'cold'], { env })

@@ -6,6 +6,7 @@ import {
   POWERS,
   type PowerName,
   type PowerRow,
+  powerCalled,
   powersOf,
   waysOf,
 } from '../../analysis/index.ts'
@@ -168,8 +169,11 @@ function readUser(actual: Actual, name: string | undefined): string | undefined 
 
 function readPower(text: string): PowerName {
   if (Object.hasOwn(POWERS, text)) return text as PowerName
+  // As a plan calls it.
+  const called = powerCalled(text)
+  if (called?.isWhole) return called.power
   throw new QuorateError('cli/unknown-power', `there is no power \`${text}\``, {
     facts: { powers: Object.keys(POWERS).join(', '), submitted: 'nothing' },
-    next: 'name one of these, or none to see all',
+    next: called ? `that is a part of \`${called.power}\`: name this` : 'name one of these, or none to see all',
   })
 }
