@@ -58,6 +58,12 @@ const MUTANTS: readonly Mutant[] = [
     to: 'const member = members.slice(0, -1)[used[of]!]',
   },
   {
+    mistake: 'one vote fewer of one sort is counted than policies count to',
+    file: 'policy/who-else.ts',
+    from: 'Math.max(reads.largestCount + 1, ',
+    to: 'Math.max(reads.largestCount - 1, ',
+  },
+  {
     mistake: 'the order of votes is never looked at',
     file: 'policy/coalitions.ts',
     from: 'const more = ordered ?',
