@@ -85,6 +85,8 @@ export interface FinalOfSend {
   readonly transactionHash: string
   readonly block: string
   readonly confirmations: number
+  /** In the smallest unit of the chain's currency. */
+  readonly fee?: string
 }
 
 interface ListedOrder {

@@ -83,6 +83,7 @@ function toRow({ row, state: standing, nonce, ...facts }: StandingRow): ReportRo
   const { reference, from, to, amount } = row.order
   const { transactionHash, receipt, activityId, error } = progress ?? {}
   const block = finality?.block ?? receipt?.block
+  const fee = receipt?.fee.amount ?? finality?.fee
   const reason = state === 'left out' ? row.leftOut : (REASONS[state as keyof typeof REASONS] ?? error?.message)
   return {
     row: row.line,
@@ -94,7 +95,7 @@ function toRow({ row, state: standing, nonce, ...facts }: StandingRow): ReportRo
     ...(transactionHash === undefined ? {} : { transactionHash }),
     ...(nonce === undefined ? {} : { nonce }),
     ...(block === undefined ? {} : { block }),
-    ...(receipt === undefined ? {} : { fee: receipt.fee.amount }),
+    ...(fee === undefined ? {} : { fee }),
     ...(finality?.confirmations === undefined ? {} : { confirmations: finality.confirmations }),
     ...(finality === undefined ? {} : { reportedBy: finality.reportedBy }),
     ...(reason === undefined ? {} : { reason }),

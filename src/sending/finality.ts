@@ -33,6 +33,8 @@ export interface Finality {
   readonly confirmations?: number
   /** How many of them make it final. */
   readonly of?: number
+  /** What it has cost, in the smallest unit of the chain's currency; a node of Ethereum's kind tells it. */
+  readonly fee?: string
   /** Why the user's own node does not say so. */
   readonly node?: 'no answer' | 'another chain' | 'in no block' | 'reverted'
 }
@@ -69,15 +71,16 @@ export async function withFinality<One extends Included>(
     if (progress?.state !== 'included') return undefined
     const kept = sendId === undefined ? undefined : await ledger.getFinal(sendId)
     if (kept !== undefined && kept.transactionHash === hash) {
-      const { block, confirmations } = kept
-      return { reportedBy: 'node', block, confirmations, of: confirmations }
+      const { block, confirmations, fee } = kept
+      return { reportedBy: 'node', block, confirmations, of: confirmations, ...(fee && { fee }) }
     }
     const urls = settings.nodes[chainOf(order)] ?? []
     if (urls.length === 0 || hash === undefined) return { reportedBy: 'api' }
     const asked = urls.map(async (url) => (await lookerOf(url, chainOf(order)))({ hash, sender: senderOf(order) }))
     const said = leastOf(await Promise.all(asked))
     if (sendId !== undefined && isFinality(said)) {
-      await ledger.setFinal(sendId, { transactionHash: hash, block: said.block!, confirmations: said.of! })
+      const { block, of, fee } = said
+      await ledger.setFinal(sendId, { transactionHash: hash, block: block!, confirmations: of!, ...(fee && { fee }) })
     }
     return said
   }
@@ -140,6 +143,15 @@ interface Receipt {
   readonly blockNumber: string
   readonly blockHash: string
   readonly status?: string
+  readonly gasUsed?: string
+  readonly effectiveGasPrice?: string
+  /** What a rollup adds for its data (OP Stack). */
+  readonly l1Fee?: string | null
+}
+
+function feeOf({ gasUsed, effectiveGasPrice, l1Fee }: Receipt): Pick<Finality, 'fee'> {
+  if (gasUsed === undefined || effectiveGasPrice === undefined) return {}
+  return { fee: String(BigInt(gasUsed) * BigInt(effectiveGasPrice) + BigInt(l1Fee ?? 0)) }
 }
 
 async function openEthereum(url: string, caip2: string, confirmations = confirmationsOf(caip2)): Promise<Look> {
@@ -159,7 +171,8 @@ async function openEthereum(url: string, caip2: string, confirmations = confirma
     const depth = Number(BigInt(latest) - BigInt(blockNumber)) + 1
     if (!isIts || depth < 1 || (await blockAt(blockNumber))?.hash !== blockHash) return unsaid('in no block')
     if (status === '0x0') return unsaid('reverted')
-    return { reportedBy: 'node', block: String(BigInt(blockNumber)), confirmations: depth, of: confirmations }
+    const block = String(BigInt(blockNumber))
+    return { reportedBy: 'node', block, confirmations: depth, of: confirmations, ...feeOf(receipt) }
   }
 }
 

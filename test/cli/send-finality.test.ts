@@ -52,7 +52,7 @@ describe('send finality: on Ethereum', () => {
     const block = String(BigInt(await anvil.rpc<string>('eth_blockNumber')))
     for (let confirmations = 1; confirmations <= NEEDED; confirmations++) {
       const finality = await look(hash)
-      expect(finality).toEqual({ reportedBy: 'node', block, confirmations, of: NEEDED })
+      expect(finality).toMatchObject({ reportedBy: 'node', block, confirmations, of: NEEDED })
       expect(isFinality(finality)).toBe(confirmations === NEEDED)
       const { progress } = includedAs(hash)
       expect(stateOf({ progress, finality })).toBe(confirmations === NEEDED ? 'final' : 'included')
@@ -244,11 +244,15 @@ test('send finality: a send whose block was taken back is broadcasting again, un
     const { stdout } = await run('sends', '--batch', batchId, '--json')
     return JSON.parse(stdout) as Readonly<Record<string, readonly Record<string, unknown>[]>>
   }
+  const { transactionHash } = before['progress'] as { readonly transactionHash: string }
+  type Cost = Readonly<Record<'gasUsed' | 'effectiveGasPrice', string>>
+  const cost = await day.anvil.rpc<Cost>('eth_getTransactionReceipt', transactionHash)
+  const fee = `${BigInt(cost.gasUsed) * BigInt(cost.effectiveGasPrice)}`
+  expect(before).toMatchObject({ finality: { fee } })
   expect(await report()).toMatchObject({
-    rows: [{ state: 'included', nonce: '0', reportedBy: 'node', confirmations: 1 }],
+    rows: [{ state: 'included', nonce: '0', fee, reportedBy: 'node', confirmations: 1 }],
     senders: [{ address: day.address, by: expect.stringContaining('the node at ') }],
   })
-  const { transactionHash } = before['progress'] as { readonly transactionHash: string }
   await day.anvil.rpc('evm_setAutomine', false)
   await day.anvil.rpc('anvil_reorg', 1, [])
   // Until the service has found it in no block at two heads, its word is told beside that of the node.

@@ -125,11 +125,12 @@ export const renderSend = view((progress: SendProgress, style: Style, now: numbe
 /** In which block it is, by a node where one says so, and its fee. */
 function whereText({ receipt, transactionHash }: SendProgress, { finality, nonce }: Known): readonly string[] {
   const block = finality?.block ?? receipt?.block
+  const fee = receipt?.fee.amount ?? finality?.fee
   const namespace = transactionHash?.startsWith('0x') === false ? 'solana' : 'eip155'
   return [
     ...(block === undefined ? [] : [`in ${namespace === 'solana' ? 'slot' : 'block'} ${block}`]),
     ...(nonce === undefined ? [] : [`nonce ${nonce}`]),
-    ...(receipt === undefined ? [] : [`for a fee of ${printAmount(BigInt(receipt.fee.amount), namespace)}`]),
+    ...(fee === undefined ? [] : [`for a fee of ${printAmount(BigInt(fee), namespace)}`]),
   ]
 }
 
