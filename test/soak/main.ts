@@ -204,10 +204,12 @@ async function runContainers(times: number): Promise<void> {
 }
 
 async function tryProperties(times: number): Promise<void> {
-  const files = globSync('test/**/*.test.ts', { cwd: root }).filter((file) =>
-    importsIn(file, readFileSync(join(root, file), 'utf8')).some(({ to }) => to === 'test/runs.ts'),
-  )
-  runTests(files, { QUORATE_TIMES: String(times) })
+  for (const those of ['test/**/*.test.ts', 'test/analysis/*.long.ts']) {
+    const files = globSync(those, { cwd: root }).filter((file) =>
+      importsIn(file, readFileSync(join(root, file), 'utf8')).some(({ to }) => to === 'test/runs.ts'),
+    )
+    runTests(files, { QUORATE_TIMES: String(times) })
+  }
 }
 
 /** So many times as many requests at most, of one service: what it has answered is read whole. */
