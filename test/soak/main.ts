@@ -219,7 +219,7 @@ function makeUpRequests(times: number, seed: number): void {
   for (let done = 0; done < times; done += TIMES_A_SERVICE) {
     const QUORATE_TIMES = String(Math.min(TIMES_A_SERVICE, times - done))
     const QUORATE_SEED = String(seed + done)
-    runTests(['test/security/schemathesis.test.ts'], { QUORATE_TIMES, QUORATE_SEED })
+    runTests(['test/security/schemathesis.long.ts'], { QUORATE_TIMES, QUORATE_SEED })
   }
 }
 
