@@ -30,6 +30,8 @@ export interface Watched {
   readonly paused?: string
   /** Whether Temporal has no Schedule for it: nobody looks. */
   readonly isLost: boolean
+  /** Temporal does not answer: whether and when it is looked at next is not known. @default false */
+  readonly isUnknown?: boolean
   /** When it is looked at next, ISO 8601. */
   readonly nextAt?: string
 }

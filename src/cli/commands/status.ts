@@ -87,8 +87,31 @@ async function assertUp({ settings, environment }: CommandInput): Promise<void> 
   })
 }
 
-/** Says how it stands, with those inside that have not ended; follows it, or stops them at their next safe points. */
+/** Says how it stands; where Temporal is away, what is known without it of the organization's watch, before it says that. */
 async function look(input: CommandInput): Promise<ExitCode> {
+  try {
+    return await lookAtTemporal(input)
+  } catch (error) {
+    if (error instanceof QuorateError && error.code === 'worker/temporal-unreachable' && !input.json)
+      await tellKept(input)
+    throw error
+  }
+}
+
+async function tellKept({ io, settings }: CommandInput): Promise<void> {
+  const { watches } = createPlanStore(join(settings.dataDir, 'plans'))
+  const kept = (await watches.list()).filter(
+    ({ organizationId }) => settings.organizationId === undefined || organizationId === settings.organizationId,
+  )
+  for (const watch of kept) {
+    const state = await watches.stateOf(watch.organizationId)
+    const known: Watched = { watch, ...(state ? { state } : {}), isLost: false, isUnknown: true }
+    io.out(`Watched, as the last look left it\n${renderWatch(known, io.style, Date.now())}`)
+  }
+}
+
+/** Says how it stands, with those inside that have not ended; follows it, or stops them at their next safe points. */
+async function lookAtTemporal(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const isOnlyLook = options['follow'] !== true && options['cancel'] !== true
   if (isOnlyLook) await assertUp(input)

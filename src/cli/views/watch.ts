@@ -23,15 +23,17 @@ export function watchJson({ watch, ...rest }: Watched): object {
 
 /** How a watched organization stands: last good, what has drifted and by whom, what waits since when, and the next look. */
 export const renderWatch = view((watched: Watched, style: Style, nowMs: number): string => {
-  const { watch, state, untold = {}, paused, isLost, nextAt } = watched
+  const { watch, state, untold = {}, paused, isLost, isUnknown = false, nextAt } = watched
   const head = `${style.strong(watch.organization)}: ${headline(state)}\n`
-  const next = isLost
-    ? 'nobody looks: Temporal has no Schedule for it; begin again with `quorate watch add FOLDER`'
-    : paused !== undefined
-      ? `paused${paused === '' ? '' : ` (${paused})`}; go on with \`quorate watch resume\``
-      : nextAt === undefined
-        ? 'next look: as soon as a worker is there'
-        : `next look at ${nextAt}`
+  const next = isUnknown
+    ? 'next look: not known, and none while Temporal is away'
+    : isLost
+      ? 'nobody looks: Temporal has no Schedule for it; begin again with `quorate watch add FOLDER`'
+      : paused !== undefined
+        ? `paused${paused === '' ? '' : ` (${paused})`}; go on with \`quorate watch resume\``
+        : nextAt === undefined
+          ? 'next look: as soon as a worker is there'
+          : `next look at ${nextAt}`
   const facts = [
     `last as defined: ${state?.goodAt ?? 'never'}; last look: ${state?.lookedAt ?? 'none yet'}`,
     next,
