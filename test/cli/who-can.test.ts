@@ -321,6 +321,8 @@ test('who-can: as it was at a time, what has changed since, and what definitions
   expect([alone.exit, alone.stdout]).toEqual([0, expect.stringContaining('ann and ben')])
   const same = await ask('users', '--diff', 'now..defs', '--json')
   expect([same.exit, JSON.parse(same.stdout).changes]).toEqual([0, []])
+  // Of powers that were not asked for nothing is said.
+  expect((await ask('users', '--diff', 'now..defs')).stdout).toMatch(/Power\n +no change in who can change users\n$/)
   expect(await countActivities(service)).toBe(before)
 
   for (const wrong of [

@@ -55,6 +55,7 @@ export async function showDifference(input: CommandInput, powers: readonly Power
     before: told(before),
     after: told(after),
     unread: (actual.unread ?? []).filter((kind) => kind !== 'subOrganization'),
+    ...(words === undefined ? {} : { compared: words }),
     changes,
   }
   if (json) writeJson(io, report)

@@ -20,13 +20,15 @@ export interface WhoCanDiffView {
   readonly after: ComparedState
   /** Kinds that the key in use may not read, so that they are not compared. */
   readonly unread: readonly string[]
+  /** The powers that were asked for, as plans call them. @default all */
+  readonly compared?: readonly string[]
   /** In the form of a plan's `access`. */
   readonly changes: readonly AccessChange[]
 }
 
 /** Who gains or loses which power, as a plan tells it. */
 export const renderWhoCanDiff = view((report: WhoCanDiffView, style: Style): string => {
-  const { organization, before, after, unread, changes } = report
+  const { organization, before, after, unread, compared, changes } = report
   const states = [before, after].map(({ name, at, stateDigest }) =>
     style.dim(`  ${name}: at ${at}, state ${stateDigest}\n`),
   )
@@ -37,5 +39,13 @@ export const renderWhoCanDiff = view((report: WhoCanDiffView, style: Style): str
   ]
   const missing = [...new Set(unknown)].map((one) => `${style.warning(`more may differ: ${one}`)}\n`)
   const actor = { userId: '', userName: '', publicKey: '' }
-  return `${style.strong(organization.name)} ${style.dim(organization.id)}\n${states.join('')}${missing.join('')}\n${renderPower({ access: changes, actor }, { ...style, bold: style.strong })}\n`
+  const power = renderPower({ access: changes, actor }, { ...style, bold: style.strong })
+  // Of a power that was not asked for nothing is said.
+  const told =
+    compared === undefined
+      ? power
+      : changes.length === 0
+        ? `${style.strong('Power')}\n    ${style.dim(`no change in who can ${compared.join(', or ')}`)}`
+        : power.replace('no change in any other power', '$& that was asked for')
+  return `${style.strong(organization.name)} ${style.dim(organization.id)}\n${states.join('')}${missing.join('')}\n${told}\n`
 })
