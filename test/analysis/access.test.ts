@@ -509,6 +509,10 @@ describe('access', () => {
 
 const withoutPolicies = ({ ways, under = [] }: Access) => [ways, under.map(({ policies: _, ...one }) => one)]
 
+const IN_WORDS: Readonly<Record<string, string>> = {
+  SPARK_SIGN_FROST: 'sign on Spark (its share of a FROST signature)',
+}
+
 /** Each single request of a change: its power, whose, and its type with the kind of transaction or payload. */
 function atoms({ power, wallet, requests }: AccessChange): readonly string[] {
   const name = POWER_NAMES.find((one) => POWER_WORDS[one] === power)!
@@ -518,7 +522,7 @@ function atoms({ power, wallet, requests }: AccessChange): readonly string[] {
     .flatMap(({ row, params }) => {
       const kind = Object.values(params).map((one) => one.replace(/^(TRANSACTION_TYPE|PAYLOAD_ENCODING)_/, ''))
       const of = kind.length === 0 ? '' : ` (${kind.join(' ').toLowerCase()})`
-      const family = row.family.toLowerCase().replaceAll('_', ' ')
+      const family = IN_WORDS[row.family] ?? row.family.toLowerCase().replaceAll('_', ' ')
       const names = [family, `${family}${of}`, `${row.type.replace('ACTIVITY_TYPE_', '')}${of}`]
       const isMeant = requests === undefined || names.some((one) => requests.includes(one))
       return isMeant ? [`${power} ${wallet} ${row.type}${of}`] : []
