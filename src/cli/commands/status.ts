@@ -106,7 +106,8 @@ async function tellKept({ io, settings }: CommandInput): Promise<void> {
   for (const watch of kept) {
     const state = await watches.stateOf(watch.organizationId)
     const known: Watched = { watch, ...(state ? { state } : {}), isLost: false, isUnknown: true }
-    io.out(`Watched, as the last look left it\n${renderWatch(known, io.style, Date.now())}`)
+    io.out('Watched, as the last look left it\n')
+    io.out(renderWatch(known, io.style, Date.now()))
   }
 }
 
