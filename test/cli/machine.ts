@@ -1,4 +1,5 @@
 /** A machine that sends: a data folder of its own, and the API, which is all that it shares with others. */
+import { setTimeout as delay } from 'node:timers/promises'
 import * as activities from '../../activities/index.ts'
 import { isSameSend, type SendOrder } from '../../activities/index.ts'
 import { HOUR_MS } from '../../activities/send-times.ts'
@@ -37,7 +38,8 @@ export function machineOf(
   const steps = createActivities({ clientFor: () => client, planStore, clock, logger: silentLogger })
   /** As `quorate send` and a worker do it. */
   const send = async (order: SendOrder, not: readonly string[] = []) => {
-    const asking = { ledger: planStore.sends, not, now: clock, pause: () => Promise.resolve() }
+    // At the turn of a reference's hour it waits until all that was sent before is listed, or two machines would make other bytes.
+    const asking = { ledger: planStore.sends, not, now: clock, pause: (ms: number) => delay(ms) }
     const [asked] = await assertNew(client, [order], asking)
     const { sendId } = await planStore.sends.enter(asked!)
     await steps.prepareSend({ sendId, timestampMs: clock() })

@@ -205,7 +205,7 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
   const begin = async ({ store, temporal, begun, runs }: Machine, orders: readonly SendOrder[]): Promise<void> => {
     for (;;) {
       try {
-        const asking = { ledger: store.sends, not: [], now: Date.now, pause: async () => {} }
+        const asking = { ledger: store.sends, not: [], now: Date.now, pause: (ms: number) => stage.pause(ms) }
         const asked = await assertNotElsewhere(client, orders, asking)
         const sendIds = asked.map((order) => sendIdOf(order))
         const started = {
