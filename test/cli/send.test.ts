@@ -242,7 +242,9 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
   expect((await replace()).exit).toBe(0)
   const late = await sends('cancel', 'INV-50', '--max-fee', '90gwei', ...node, '--yes')
   expect(late.exit).toBe(4)
-  expect(late.stderr).toContain('`INV-50` cannot be replaced: it is failed')
+  expect(late.stderr).toContain(
+    '`INV-50` cannot be replaced: it has failed, and `INV-50/replace-60gwei` was offered in its place',
+  )
 })
 
 const PATIENCE = { interval: 500 }

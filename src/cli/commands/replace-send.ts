@@ -50,9 +50,9 @@ async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<Exi
     )
   const names = await readNames(input, place, folder)
   if (!names) return EXIT.error
-  const hash = await readHash(place, old, await ledger.getProgress(sendIdOf(old)))
+  const by = orders.findLast(({ replaces }) => replaces === reference)
+  const hash = await readHash(place, old, { progress: await ledger.getProgress(sendIdOf(old)), by })
   const signed = await readSignedTransaction(findNode(input, old), hash).catch((error: unknown) => {
-    const by = orders.findLast(({ replaces }) => replaces === reference)
     if (by === undefined || !(error instanceof QuorateError) || error.code !== 'cli/no-transaction') throw error
     // Nodes keep one transaction of a nonce.
     throw notReplaceable(reference, `\`${by.reference}\` was offered in its place`, {
@@ -76,12 +76,20 @@ function assertHasNonce(order: SendOrder): void {
 }
 
 /** The hash that the API has for a send that is on its way now. */
-async function readHash(place: Place, { reference }: SendOrder, progress: SendProgress | undefined): Promise<string> {
+async function readHash(
+  place: Place,
+  { reference }: SendOrder,
+  { progress, by }: { readonly progress: SendProgress | undefined; readonly by: SendOrder | undefined },
+): Promise<string> {
   const { sendTransactionStatusId } = progress ?? {}
   if (sendTransactionStatusId === undefined) throw notReplaceable(reference, 'it was not broadcast')
   const { txStatus, eth } = await reader(place).query('get_send_transaction_status', { sendTransactionStatusId })
-  if (txStatus === 'INCLUDED' || txStatus === 'FAILED')
-    throw notReplaceable(reference, `it is ${txStatus.toLowerCase()}`)
+  if (txStatus === 'INCLUDED') throw notReplaceable(reference, 'it is in a block')
+  if (txStatus === 'FAILED')
+    throw notReplaceable(
+      reference,
+      `it has failed${by === undefined ? '' : `, and \`${by.reference}\` was offered in its place`}`,
+    )
   if (eth?.txHash === undefined) throw notReplaceable(reference, 'it is not broadcast yet')
   return eth.txHash
 }
