@@ -87,7 +87,7 @@ describe('send batch', () => {
 
   test('stopped, it submits no row that was not, and follows those that were; told to go on, it sends the rest', async () => {
     const before = await stage.countSends()
-    const rows = orders('HALT', 16)
+    const rows = orders('HALT', 40)
     stage.bound(SLOWLY)
     const batch = await stage.begin(rows)
     await batch.until(({ counts }) => counts.broadcasting !== undefined)
@@ -96,13 +96,13 @@ describe('send batch', () => {
     stage.bound()
     const progress = await batch.ended('batch-stopped')
     const sent = (await stage.countSends()) - before
-    expect(sent).toBeLessThan(16)
-    expect(progress).toMatchObject({ over: true, stopped: true, counts: { included: sent, stopped: 16 - sent } })
+    expect(sent).toBeLessThan(40)
+    expect(progress).toMatchObject({ over: true, stopped: true, counts: { included: sent, stopped: 40 - sent } })
 
     await stage.store.batches.resume(batch.batch.batchId)
     const again = await stage.begin(rows, { run: '/again' })
-    expect(await again.ended()).toMatchObject({ over: true, stopped: false, counts: { included: 16 } })
-    expect(await stage.countSends()).toBe(before + 16)
+    expect(await again.ended()).toMatchObject({ over: true, stopped: false, counts: { included: 40 } })
+    expect(await stage.countSends()).toBe(before + 40)
   })
 
   test('stopped and told to go on while it runs, it begins from the first row', async () => {
