@@ -3,8 +3,8 @@ import { KEY_VARIABLE, PAYLOAD_KEY_VARIABLE } from './settings.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Variables in which people give a key, a password or another secret of quorate: `QUORATE_API_KEY`, `QUORATE_SMTP_PASSWORD`; and those of
- * `@temporalio/envconfig` that let it in at Temporal.
+ * Variables in which people give a key, a password or another secret of quorate: `QUORATE_API_KEY`, `QUORATE_SMTP_PASSWORD`; and those that
+ * let it in at Temporal, as Temporal's own configuration names them.
  */
 const OWN_SECRET =
   /^(QUORATE_\w*(KEY|PASSWORD|SECRET|TOKEN)|QUORATE_NOTIFY_\w+|QUORATE_PLAN_STORE|DATABASE_URL|TEMPORAL_(API_KEY|TLS_CLIENT_KEY_DATA|CODEC_AUTH|GRPC_META_\w+))$/
