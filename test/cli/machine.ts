@@ -42,8 +42,15 @@ export function machineOf(
     const asking = { ledger: planStore.sends, not, now: clock, pause: (ms: number) => delay(ms) }
     const [asked] = await assertNew(client, [order], asking)
     const { sendId } = await planStore.sends.enter(asked!)
-    await steps.prepareSend({ sendId, timestampMs: clock() })
-    return steps.submitSend({ sendId })
+    for (;;) {
+      await steps.prepareSend({ sendId, timestampMs: clock() })
+      try {
+        return await steps.submitSend({ sendId })
+      } catch (error) {
+        // The reference's hour has turned on the way.
+        if ((error as { readonly type?: string }).type !== 'apply/body-stale') throw error
+      }
+    }
   }
   /** The same of a machine that was told that nobody has sent it: the ledger alone decides. Undefined where another send has the reference. */
   const enterAndSend = async (order: SendOrder) => {
