@@ -144,9 +144,9 @@ test.skipIf(!canMakeTerminals)(
     expect(exit, shown).toBe(6)
     const [first, second] = answered
     expect(first!.submits).toBe(0)
-    expect(first!.before).not.toContain('c0')
-    expect(second!.before).toContain('c0')
-    expect(second!.before).toContain('c1')
+    expect(first!.before).not.toMatch(named('c0'))
+    expect(second!.before).toMatch(named('c0'))
+    expect(second!.before).toMatch(named('c1'))
     // All that was submitted was submitted in the organization that the first question was about.
     const submitted = between.passed.filter(({ submits }) => submits)
     expect(submitted.length).toBe(second!.submits)
@@ -157,3 +157,8 @@ test.skipIf(!canMakeTerminals)(
     expect(shown).toContain('cut it off with --contain')
   },
 )
+
+/** A name by itself: a key in hex may have these letters too. */
+function named(name: string): RegExp {
+  return new RegExp(`(?<![0-9a-f])${name}(?![0-9a-f])`)
+}
