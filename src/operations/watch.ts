@@ -225,7 +225,7 @@ export async function resumeWatch(place: ApplyPlace): Promise<void> {
   const handle = scheduleOf(place.client, place.organizationId)
   await handle.unpause()
   await handle.trigger(OVERLAP)
-  await settled(place, ({ isPaused }) => !isPaused)
+  await settled(place, ({ isPaused, nextAt }) => !isPaused && nextAt !== undefined)
 }
 
 /** It is looked at now, also where it is paused. Throws `cli/not-watched`. */
