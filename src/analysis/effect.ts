@@ -50,9 +50,7 @@ const FAMILIES: readonly (readonly [family: RegExp, read: Read])[] = [
   [/^UPDATE_USER(_NAME|_EMAIL|_PHONE_NUMBER)?$/, updatedUser],
   [/^CREATE_USER_TAG$/, createdTag],
   [/^UPDATE_USER_TAG$/, updatedTag],
-  [/^CREATE_API_KEYS(_V2)?$/, createdKeys],
-  [/^CREATE_AUTHENTICATORS(_V2)?$/, createdPasskeys],
-  [/^CREATE_OAUTH_PROVIDERS(_V2)?$/, createdProviders],
+  [/^CREATE_(API_KEYS|AUTHENTICATORS|OAUTH_PROVIDERS)(_V2)?$/, createdCredentials],
   [/^DELETE_POLICY$/, ({ policyId }, world) => gone('policy', [policyId!], world)],
   [/^DELETE_POLICIES$/, ({ policyIds }, world) => gone('policy', listOf(policyIds), world)],
   [/^DELETE_USERS$/, ({ userIds }, world) => gone('user', listOf(userIds), world)],
@@ -162,7 +160,7 @@ function updatedQuorum({ threshold, userIds }: Intent, { find }: World): readonl
 }
 
 function createdUser(intent: Intent): readonly Pair[] {
-  const { userName, userEmail, userPhoneNumber, userTags, apiKeys, authenticators, oauthProviders } = intent
+  const { userName, userEmail, userPhoneNumber, userTags } = intent
   const name = String(userName)
   const user = created('user', name, {
     name,
@@ -170,13 +168,7 @@ function createdUser(intent: Intent): readonly Pair[] {
     ...(userPhoneNumber ? { phone: userPhoneNumber } : {}),
     tags: userTags ?? [],
   })
-  const owner = { address: user.address, name }
-  return [
-    user,
-    ...recordsOf(apiKeys).map((key) => createdKey(key, owner)),
-    ...recordsOf(authenticators).map((one) => createdPasskey(one, owner)),
-    ...recordsOf(oauthProviders).map((one) => createdProvider(one, owner)),
-  ]
+  return [user, ...credentialsIn(intent, { address: user.address, name })]
 }
 
 function updatedUser({ userId, userName, userEmail, userPhoneNumber, userTagIds }: Intent, { find }: World) {
@@ -224,19 +216,17 @@ function updatedTag({ userTagId, newUserTagName, addUserIds, removeUserIds }: In
   ]
 }
 
-function createdKeys({ userId, apiKeys }: Intent, { find }: World): readonly Pair[] {
-  const user = find('user', userId)
-  return user ? recordsOf(apiKeys).map((key) => createdKey(key, user)) : []
+function createdCredentials(intent: Intent, { find }: World): readonly Pair[] {
+  const user = find('user', intent['userId'])
+  return user ? credentialsIn(intent, user) : []
 }
 
-function createdPasskeys({ userId, authenticators }: Intent, { find }: World): readonly Pair[] {
-  const user = find('user', userId)
-  return user ? recordsOf(authenticators).map((one) => createdPasskey(one, user)) : []
-}
-
-function createdProviders({ userId, oauthProviders }: Intent, { find }: World): readonly Pair[] {
-  const user = find('user', userId)
-  return user ? recordsOf(oauthProviders).map((one) => createdProvider(one, user)) : []
+function credentialsIn({ apiKeys, authenticators, oauthProviders }: Intent, user: Owner): readonly Pair[] {
+  return [
+    ...recordsOf(apiKeys).map((one) => createdKey(one, user)),
+    ...recordsOf(authenticators).map((one) => createdPasskey(one, user)),
+    ...recordsOf(oauthProviders).map((one) => createdProvider(one, user)),
+  ]
 }
 
 /** Whose a credential is, of whom only one who lives has an id. */
