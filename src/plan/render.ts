@@ -17,6 +17,7 @@ import {
   renderForecast,
   shortCode,
   summarize,
+  type ToldAccess,
   targetLines,
   unmanagedText,
 } from './words.ts'
@@ -239,11 +240,11 @@ function styleOf({ outcome }: Forecast): 'dim' | 'removed' | 'warning' {
 }
 
 /** The lines about power, in the order of `accessLines`. */
-export function renderPower(plan: Pick<Plan, 'access' | 'accessLimits' | 'actor'>, styles: PlanStyles = {}): string {
+export function renderPower(plan: ToldAccess, styles: PlanStyles = {}): string {
   return renderAccess(plan, painter(styles))
 }
 
-function renderAccess(plan: Pick<Plan, 'access' | 'accessLimits' | 'actor'>, paint: Paint): string {
+function renderAccess(plan: ToldAccess, paint: Paint): string {
   const lines = accessLines(plan).flatMap((row) => {
     const { sign, people = [] } = row
     const style = sign === '-' ? 'added' : 'warning'

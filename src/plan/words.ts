@@ -149,15 +149,17 @@ export interface AccessLine {
   readonly people?: readonly string[]
 }
 
+/** Changes of power to be told. */
+export interface ToldAccess extends Pick<Plan, 'access' | 'accessLimits' | 'actor'> {
+  /** The powers that were asked for, as plans call them: nothing is said of others. @default all */
+  readonly compared?: readonly string[] | undefined
+}
+
 /**
  * Lines about power: gained (`+`), lost (`-`), changed (`~`), not known (`?`), and one that says of which no change was found.
  * What is alike shares a line.
  */
-export function accessLines({
-  access = [],
-  accessLimits = [],
-  actor,
-}: Pick<Plan, 'access' | 'accessLimits' | 'actor'>): readonly AccessLine[] {
+export function accessLines({ access = [], accessLimits = [], actor, compared }: ToldAccess): readonly AccessLine[] {
   const rows = access.map(({ power, requests, wallet, before, after }) => ({
     power,
     requests,
@@ -194,7 +196,7 @@ export function accessLines({
     sign: '?' as const,
     text: limitText(limit, printable(actor.userName)),
   }))
-  return [...lines, ...limits, { sign: ' ', text: unchangedText(rows.length > 0, accessLimits) }]
+  return [...lines, ...limits, { sign: ' ', text: unchangedText(rows.length > 0, accessLimits, compared) }]
 }
 
 function differenceText(
@@ -226,7 +228,9 @@ function limitText(limit: AccessLimit, actor: string): string {
 }
 
 /** What is said of powers that do not change. */
-function unchangedText(isSome: boolean, limits: readonly AccessLimit[]): string {
+function unchangedText(isSome: boolean, limits: readonly AccessLimit[], compared?: readonly string[]): string {
+  if (compared !== undefined)
+    return isSome ? 'no change in any other power that was asked for' : `no change in who can ${compared.join(', or ')}`
   const isWhole = !limits.some((limit) => limit.endsWith('-unread'))
   if (isSome) return `no change in any other power${isWhole ? '' : ' that is compared'}`
   const over = isWhole ? 'sign, send, export or import' : 'import'

@@ -39,13 +39,6 @@ export const renderWhoCanDiff = view((report: WhoCanDiffView, style: Style): str
   ]
   const missing = [...new Set(unknown)].map((one) => `${style.warning(`more may differ: ${one}`)}\n`)
   const actor = { userId: '', userName: '', publicKey: '' }
-  const power = renderPower({ access: changes, actor }, { ...style, bold: style.strong })
-  // Of a power that was not asked for nothing is said.
-  const told =
-    compared === undefined
-      ? power
-      : changes.length === 0
-        ? `${style.strong('Power')}\n    ${style.dim(`no change in who can ${compared.join(', or ')}`)}`
-        : power.replace('no change in any other power', '$& that was asked for')
+  const told = renderPower({ access: changes, actor, compared }, { ...style, bold: style.strong })
   return `${style.strong(organization.name)} ${style.dim(organization.id)}\n${states.join('')}${missing.join('')}\n${told}\n`
 })
