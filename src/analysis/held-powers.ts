@@ -13,7 +13,7 @@ export interface HeldPower {
   readonly ways: ReturnType<typeof waysOf>
 }
 
-/** The powers in which a user, by name, has a part, and so whoever holds a credential of theirs. */
+/** The powers in which a user, by name, has a part, and so the holder of any credential of theirs. */
 export function heldPowers(
   actual: Actual,
   { user, nowMs }: { readonly user: string; readonly nowMs: number },

@@ -33,7 +33,7 @@ export interface Review {
   readonly standing?: Standing
 }
 
-/** Whoever holds it acts as this user. */
+/** A credential whose holder acts as this user. */
 export interface CredentialAdded {
   readonly address: Address
   readonly kind: KindName

@@ -5,7 +5,7 @@ import { testBundle } from '../worker-runtime.ts'
 import { keepsRate, sendMany } from './batch-sends.ts'
 import { line } from './figures.ts'
 
-// The run's programs are built by whoever is first, which takes long on a slow machine and is no part of the test.
+// The first test that needs the run's programs builds them, which takes long on a slow machine and is no part of the test.
 beforeAll(async () => {
   await testBundle()
   programFile('test/reliability/worker-process.ts')

@@ -5,7 +5,7 @@ import { testTemporal } from '../temporal.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { sendMany } from './batch-sends.ts'
 
-// The run's programs are built by whoever is first, which takes long on a slow machine and is no part of the test.
+// The first test that needs the run's programs builds them, which takes long on a slow machine and is no part of the test.
 beforeAll(async () => {
   await testBundle()
   programFile('test/reliability/worker-process.ts')

@@ -4,7 +4,7 @@ import { testBundle } from '../worker-runtime.ts'
 import { line } from './figures.ts'
 import { payBySchedule } from './schedule.ts'
 
-// The run's programs are built by whoever is first, which takes long on a slow machine and is no part of a test.
+// The first test that needs the run's programs builds them, which takes long on a slow machine and is no part of a test.
 beforeAll(async () => {
   await testBundle()
   programFile('test/reliability/worker-process.ts')

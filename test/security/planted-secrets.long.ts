@@ -68,7 +68,7 @@ function createSearch(values: Readonly<Record<string, string>>) {
   return (text: string) => forms.filter(([, all]) => all.some((form) => text.includes(form))).map(([name]) => name)
 }
 
-/** Keeps what it is sent: bodies and headers, not the path, which may be a secret of whoever receives. */
+/** Keeps what it is sent: bodies and headers, not the path, which may be a secret of the receiver. */
 async function receiver() {
   const received: string[] = []
   const server = createServer(async (request, response) => {
@@ -281,7 +281,7 @@ test('planted secrets are in no output, log, history, plan, metric, trace, notif
   })
   await run(['activities', '--json'])
 
-  // What each of them tells whoever watches it.
+  // What each of them tells its monitor.
   const pages: Record<string, string> = {}
   for (const [name, { told }] of Object.entries({ service, worker, proxy })) {
     const urls = [told['metricsUrl'], told['healthUrl']].filter((url) => url !== undefined)
