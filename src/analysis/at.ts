@@ -20,6 +20,24 @@ const MAKING = /^(CREATE|ENABLE)_/
 const TAKING = /^(UPDATE|DELETE|SET|REMOVE|DISABLE)_/
 const QUORUM = 'rootQuorum'
 
+/**
+ * When an organization began, in milliseconds: when those of its users were made whom no activity has made. Undefined where none of them
+ * lives, or something on record is older. `activities` are all on record, `users` all that live.
+ */
+export function beginningOf(
+  activities: readonly Wire.Activity[],
+  users: readonly { readonly id: string; readonly createdMs: number }[],
+): number | undefined {
+  // An organization is made with its first users.
+  const others = activities.filter(({ type }) => !/^ACTIVITY_TYPE_CREATE_(SUB_)?ORGANIZATION/.test(type))
+  const made = new Set(others.flatMap(madeIds))
+  const founders = users.filter(({ id }) => !made.has(id)).map(({ createdMs }) => createdMs)
+  if (founders.length === 0) return undefined
+  const began = Math.min(...founders)
+  const oldest = [...users.map(({ createdMs }) => createdMs), ...others.map((one) => fromTimestamp(one.createdAt))]
+  return oldest.some((ms) => ms < began) ? undefined : began
+}
+
 /** An activity that was executed. */
 interface Done {
   readonly activity: Wire.Activity
@@ -36,7 +54,9 @@ export function thingsAt(
   const since = done.filter(({ ms }) => ms > atMs)
   if (since.length === 0) return { things: resources, unknown: [] }
   const until = done.filter(({ ms }) => ms <= atMs)
-  const [madeUntil, madeSince] = [until, since].map((some) => new Set(some.filter(isMaking).flatMap(resultIds)))
+  const [madeUntil, madeSince] = [until, since].map(
+    (some) => new Set(some.filter(isMaking).flatMap(({ activity }) => madeIds(activity))),
+  )
   const isMade = ({ id, parentId }: Resource, made: ReadonlySet<string>) => made.has(id!) || made.has(parentId ?? '')
   const seeds = resources.filter((one) => !isMade(one, madeUntil!) && !isMade(one, madeSince!))
   const world = replay(seeds, until, resources)
@@ -121,7 +141,7 @@ function isMaking({ family }: Done): boolean {
 }
 
 /** The ids that an activity has made, in their order: those of its result that it was not given. */
-function resultIds({ activity: { result, intent } }: Done): readonly string[] {
+function madeIds({ result, intent }: Wire.Activity): readonly string[] {
   const given = new Set(idsIn(JSON.stringify(intent)))
   return idsIn(JSON.stringify(result ?? {})).filter((id) => !given.has(id))
 }
@@ -147,7 +167,7 @@ function replay(seeds: readonly Resource[], done: readonly Done[], live: readonl
       unknown.add(
         `${one.family} ${one.activity.id} names ${effect.missing.join(', ')}, which nothing on record has made`,
       )
-    const ids = [...resultIds(one)]
+    const ids = [...madeIds(one.activity)]
     const made = new Map<Address, string>()
     for (const [index, { actual, desired }] of effect.pairs.entries()) {
       if (actual && desired) {

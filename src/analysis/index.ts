@@ -4,7 +4,7 @@
  * that it carries forward batch by batch; pure, and reads nothing live.
  */
 export { accessBetween } from './access.ts'
-export { type Former, keyOf, thingsAt } from './at.ts'
+export { beginningOf, type Former, keyOf, thingsAt } from './at.ts'
 export {
   type BacktestRow,
   backtest,

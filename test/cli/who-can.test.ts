@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { fromTimestamp } from '../../src/protocol/index.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { countActivities, environmentOf, quorateShared, testFolder, writeFiles } from './harness.ts'
 
@@ -292,7 +293,8 @@ test('who-can: as it was at a time, what has changed since, and what definitions
   onTestFinished(() => service.close())
   const folder = testFolder()
   const env = environmentOf(service, folder, service.root.privateKey)
-  const { userId } = await createTestUser(service, 'bob')
+  const bob = await createTestUser(service, 'bob')
+  const { userId } = bob
   const then = new Date(Date.now() + 1).toISOString()
   await new Promise((resolve) => setTimeout(resolve, 10))
   const consensus = `approvers.any(user, user.id == '${userId}')`
@@ -324,6 +326,39 @@ test('who-can: as it was at a time, what has changed since, and what definitions
   // Of powers that were not asked for nothing is said.
   expect((await ask('users', '--diff', 'now..defs')).stdout).toMatch(/Power\n +no change in who can change users\n$/)
   expect(await countActivities(service)).toBe(before)
+
+  // Before the organization was made.
+  const { users } = await service.root.query('list_users', {})
+  const createdAt = users.find((one) => one.userId === service.rootUserId)!.createdAt
+  const beganAt = new Date(fromTimestamp(createdAt)).toISOString()
+  const at = '2020-01-01T00:00:00.000Z'
+  const notYet = `the organization did not exist at ${at}: it began at ${beganAt}`
+  const early = await ask('users', '--at', at)
+  expect([early.exit, early.stdout.split('\n').slice(1)]).toEqual([0, [`${notYet}, and nobody could do anything`, '']])
+  expect(readReport((await ask('--at', at, '--indirect', '--json')).stdout)).toMatchObject({ at, beganAt, rows: [] })
+  expect((await ask('--at', at, '--csv')).stdout).toContain(`\n,,,nobody: ${notYet},,,,,${at},sha256:`)
+  expect((await ask('--at', at, '--markdown')).stdout).toMatch(
+    /\n\*\*Nobody\*\*: the organization did not exist at .*\.\n$/,
+  )
+  const whole = await ask('users', '--diff', `${at}..now`)
+  expect(whole.exit).toBe(0)
+  expect(whole.stdout).toContain(`\n${notYet}\n`)
+  expect(whole.stdout).toMatch(/\n {2}\+ [^\n]*create users[^\n]*\n {4}any 1 of bob, root\n/)
+  const moment = (ms: number) => new Date(fromTimestamp(createdAt) + ms).toISOString()
+  expect(readReport((await ask('users', '--at', moment(0), '--json')).stdout)).not.toHaveProperty('beganAt')
+  expect(readReport((await ask('users', '--at', moment(-1), '--json')).stdout)).toMatchObject({ beganAt, rows: [] })
+  expect((await ask('users', '--diff', `${at}..${moment(-1)}`)).stdout).toContain(`at ${moment(-1)}: it began`)
+  // Nobody is left whose making nothing has recorded: the beginning is not known.
+  await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 1, userIds: [userId] })
+  await bob.client.submit('ACTIVITY_TYPE_DELETE_USERS', { userIds: [service.rootUserId] })
+  const unsure = await quorateShared(['who-can', 'users', '--at', at], {
+    env: environmentOf(service, folder, bob.privateKey),
+    cwd: folder,
+  })
+  expect([unsure.exit, unsure.stdout]).toEqual([
+    6,
+    expect.stringContaining('more may be possible: nothing on record is so old'),
+  ])
 
   for (const wrong of [
     ['--at', 'yesterday'],

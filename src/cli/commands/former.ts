@@ -1,7 +1,8 @@
 /** An organization as it was, read from its activities. */
-import { thingsAt } from '../../analysis/index.ts'
+import { beginningOf, type Former, thingsAt } from '../../analysis/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { listRecorded, type reader } from '../../operations/index.ts'
+import { fromTimestamp, type Wire } from '../../protocol/index.ts'
 import type { Actual } from '../../resources/index.ts'
 
 /** Milliseconds of an ISO 8601 date or date with time; a date alone is its first moment in UTC. Undefined for anything else. */
@@ -21,12 +22,36 @@ export function readTime(text: string, { option, nowMs }: { readonly option: str
   })
 }
 
+/** Things as they were at a time, and when the organization began where that was later: then there were none. */
+export interface FormerThings extends Former {
+  readonly beganMs?: number
+}
+
 /** Things as they were at a time, and what is not known of them. */
 export async function formerThings(
   { client, actual }: { readonly client: ReturnType<typeof reader>; readonly actual: Actual },
   atMs: number,
-): Promise<ReturnType<typeof thingsAt>> {
+): Promise<FormerThings> {
   const { activities, cut } = await listRecorded(client)
+  const oldest = activities.at(-1)
+  const isOlder = cut === undefined && (!oldest || atMs < fromTimestamp(oldest.createdAt))
+  const began = isOlder ? await readBeginning(client, { activities, atMs }) : {}
+  if (began.ms !== undefined) return { things: [], unknown: [], beganMs: began.ms }
   const former = thingsAt(actual, { activities, atMs })
-  return cut === undefined ? former : { ...former, unknown: [...former.unknown, cut] }
+  return { ...former, unknown: [...former.unknown, ...[cut, began.unknown].filter((one) => one !== undefined)] }
+}
+
+/** When the organization began, where that was after a time that is older than all activities; nothing where it was there already. */
+async function readBeginning(
+  client: ReturnType<typeof reader>,
+  { activities, atMs }: { readonly activities: readonly Wire.Activity[]; readonly atMs: number },
+): Promise<{ readonly ms?: number; readonly unknown?: string }> {
+  const { users } = await client.query('list_users', {})
+  const dated = users.flatMap(({ userId: id, createdAt }) =>
+    createdAt === undefined ? [] : [{ id, createdMs: fromTimestamp(createdAt) }],
+  )
+  if (dated.some(({ createdMs }) => createdMs <= atMs)) return {}
+  const ms = dated.length === users.length ? beginningOf(activities, dated) : undefined
+  const unknown = 'nothing on record is so old: whether the organization was there by then is not known'
+  return ms === undefined ? { unknown } : { ms }
 }

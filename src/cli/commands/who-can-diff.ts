@@ -44,11 +44,12 @@ export async function showDifference(input: CommandInput, powers: readonly Power
   const changes = accessBetween(before.things, after.things, { nowMs: after.atMs }).filter(
     ({ power, wallet }) => (words?.includes(power) ?? true) && (holder === undefined || wallet === holder),
   )
-  const told = ({ name, atMs, things, unknown }: Side) => ({
+  const told = ({ name, atMs, things, unknown, beganMs }: Side) => ({
     name,
     at: new Date(atMs).toISOString(),
     stateDigest: digestOf({ ...actual, resources: things }),
     unknown,
+    ...(beganMs === undefined ? {} : { beganAt: new Date(beganMs).toISOString() }),
   })
   const report: WhoCanDiffView = {
     organization: { id: actual.organizationId, name: actual.organizationName },
@@ -73,6 +74,8 @@ interface Side {
   readonly atMs: number
   readonly things: Actual['resources']
   readonly unknown: readonly string[]
+  /** When the organization began, where it was not there yet. */
+  readonly beganMs?: number
 }
 
 /** `A..B`, wherever both are something: a folder may have dots of its own. */

@@ -27,12 +27,16 @@ import { showDifference } from './who-can-diff.ts'
 
 /** Says who has which power in the live organization. Submits nothing: its client has no way to. */
 export async function whoCan(input: CommandInput): Promise<ExitCode> {
-  const { io, json, args } = input
+  const { args } = input
   const powers = args.length === 0 ? undefined : args.map(readPower)
   if (input.options['diff'] !== undefined) return showDifference(input, powers)
   const subject = await readSubject(input)
   if (!subject) return EXIT.error
-  const { actual, nowMs, client, unknown } = subject
+  const { actual, nowMs, client, unknown, beganMs } = subject
+  if (beganMs !== undefined) {
+    show(input, { ...headOf(subject), unread: [], beganAt: new Date(beganMs).toISOString(), rows: [] })
+    return EXIT.done
+  }
   const holder = readHolder(actual, input.options)
   const asked = { nowMs, ...(powers === undefined ? {} : { powers }) }
   const ofHolder = <Row extends { readonly over: readonly string[] }>(some: readonly Row[]): readonly Row[] =>
@@ -53,9 +57,7 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
     ...indirectRows.flatMap(({ paths }) => paths.flatMap(({ steps }) => steps.flatMap(({ policies }) => policies))),
   ])
   const report: WhoCanView = {
-    organization: { id: actual.organizationId, name: actual.organizationName },
-    at: new Date(nowMs).toISOString(),
-    stateDigest: digestOf(actual),
+    ...headOf(subject),
     // What is inside has powers of its own.
     unread: (actual.unread ?? []).filter((kind) => kind !== 'subOrganization'),
     ...(unknown.length > 0 ? { unknown } : {}),
@@ -71,16 +73,25 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
       : {}),
     ...(client && input.options['why'] === true ? { why: await readReasons(client, actual, named) } : {}),
   }
-  if (json) writeJson(io, report)
-  else if (input.options['csv'] === true) io.out(renderWhoCanCsv(report))
-  else if (input.options['markdown'] === true) io.out(renderWhoCanMarkdown(report))
-  else io.out(renderWhoCan(report, io.style))
+  show(input, report)
   const isUnknown =
     report.unread.length > 0 ||
     unknown.length > 0 ||
     (indirect?.limits.length ?? 0) > 0 ||
     rows.some(({ lines }) => lines.some(({ ways }) => ways === 'unknown'))
   return isUnknown ? EXIT.partial : EXIT.done
+}
+
+function headOf({ actual, nowMs }: Subject): Pick<WhoCanView, 'organization' | 'at' | 'stateDigest'> {
+  const organization = { id: actual.organizationId, name: actual.organizationName }
+  return { organization, at: new Date(nowMs).toISOString(), stateDigest: digestOf(actual) }
+}
+
+function show({ io, json, options }: CommandInput, report: WhoCanView): void {
+  if (json) writeJson(io, report)
+  else if (options['csv'] === true) io.out(renderWhoCanCsv(report))
+  else if (options['markdown'] === true) io.out(renderWhoCanMarkdown(report))
+  else io.out(renderWhoCan(report, io.style))
 }
 
 /** An organization that is asked about, and when. */
@@ -91,6 +102,8 @@ interface Subject {
   readonly client?: ReturnType<typeof reader>
   /** What is not known of it, in words. */
   readonly unknown: readonly string[]
+  /** When it began, where that was later than what is asked about. */
+  readonly beganMs?: number
 }
 
 /** What lives, what lived at a time, or what definitions alone say; undefined where these have errors, which are shown. */
@@ -105,8 +118,8 @@ async function readSubject(input: CommandInput): Promise<Subject | undefined> {
   const actual = await readActual(client, { everything: true })
   if (at === undefined) return { actual, nowMs: place.now(), client, unknown: [] }
   const nowMs = readTime(String(at), { option: '--at', nowMs: place.now() })
-  const { things, unknown } = await formerThings({ client, actual }, nowMs)
-  return { actual: { ...actual, resources: things }, nowMs, client, unknown }
+  const { things, ...told } = await formerThings({ client, actual }, nowMs)
+  return { actual: { ...actual, resources: things }, nowMs, client, ...told }
 }
 
 /** The definitions of a folder as an organization that has nothing else. Whose credentials they leave open has one. */

@@ -1,6 +1,7 @@
 import { type AccessChange, renderPower } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
+import { notYetText } from './who-can.ts'
 
 /** One of the states that are compared. */
 interface ComparedState {
@@ -11,6 +12,8 @@ interface ComparedState {
   readonly stateDigest: string
   /** What is not known of it, in words. */
   readonly unknown: readonly string[]
+  /** ISO 8601; present where the organization did not exist then: when it began. */
+  readonly beganAt?: string
 }
 
 /** The answer of `quorate who-can --diff`, and its JSON. */
@@ -32,6 +35,9 @@ export const renderWhoCanDiff = view((report: WhoCanDiffView, style: Style): str
   const states = [before, after].map(({ name, at, stateDigest }) =>
     style.dim(`  ${name}: at ${at}, state ${stateDigest}\n`),
   )
+  const notYet = [before, after].flatMap(({ at, beganAt }) =>
+    beganAt === undefined ? [] : [`${notYetText({ at, beganAt })}\n`],
+  )
   const unknown = [
     ...before.unknown,
     ...after.unknown,
@@ -40,5 +46,5 @@ export const renderWhoCanDiff = view((report: WhoCanDiffView, style: Style): str
   const missing = [...new Set(unknown)].map((one) => `${style.warning(`more may differ: ${one}`)}\n`)
   const actor = { userId: '', userName: '', publicKey: '' }
   const told = renderPower({ access: changes, actor, compared }, { ...style, bold: style.strong })
-  return `${style.strong(organization.name)} ${style.dim(organization.id)}\n${states.join('')}${missing.join('')}\n${told}\n`
+  return `${style.strong(organization.name)} ${style.dim(organization.id)}\n${states.join('')}${notYet.join('')}${missing.join('')}\n${told}\n`
 })

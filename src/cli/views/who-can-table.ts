@@ -1,13 +1,17 @@
 import { csvLine, markdownCode, markdownText } from '../../diagnostics/index.ts'
 import { amountNote, deniersText, waysText } from '../../plan/index.ts'
 import { view } from '../screen.ts'
-import { valueText, type WhoCanView, whoseText } from './who-can.ts'
+import { notYetText, valueText, type WhoCanView, whoseText } from './who-can.ts'
 
 const COLUMNS = ['power', 'over', 'activities', 'people', 'condition', 'unless', 'policies', 'steps', 'at', 'state']
 
 /** The answer of `quorate who-can` as CSV: a row for each wallet and line, and for each path by moves; `;` between several in a cell. */
 export const renderWhoCanCsv = view((report: WhoCanView): string => {
-  const { at, stateDigest, rows, indirect } = report
+  const { at, stateDigest, rows, indirect, beganAt } = report
+  if (beganAt !== undefined)
+    return [COLUMNS, ['', '', '', `nobody: ${notYetText({ at, beganAt })}`, '', '', '', '', at, stateDigest]]
+      .map(csvLine)
+      .join('')
   const each = (over: readonly string[]) => (over.length === 0 ? [''] : over)
   const direct = rows.flatMap(({ power, over, activities, lines }) =>
     each(over).flatMap((holder) =>
@@ -42,7 +46,7 @@ export const renderWhoCanCsv = view((report: WhoCanView): string => {
 
 /** The answer of `quorate who-can` as Markdown: a table for each power, and one of what they rest on where that was asked. */
 export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
-  const { organization, at, stateDigest, unread, unknown = [], rows, indirect, why } = report
+  const { organization, at, stateDigest, unread, unknown = [], rows, indirect, why, beganAt } = report
   const code = (texts: readonly string[]) => texts.map(markdownCode).join(', ')
   const missing = unread.length === 0 ? [] : [`**Not read, so that more may be possible**: ${code(unread)}`, '']
   const direct = rows.flatMap(({ power, over, activities, lines }) => [
@@ -90,7 +94,11 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
     '',
     ...missing,
     ...unknown.flatMap((one) => [`**More may be possible**: ${markdownText(one)}`, '']),
-    ...(rows.length === 0 ? ['Nobody has any of these powers.', ''] : direct),
+    ...(beganAt !== undefined
+      ? [`**Nobody**: ${markdownText(notYetText({ at, beganAt }))}.`, '']
+      : rows.length === 0
+        ? ['Nobody has any of these powers.', '']
+        : direct),
     ...moved,
     ...limits,
     ...(why ? [heading('What they rest on', []), ...table(['what', 'text', 'whose'], reasons)] : []),

@@ -18,6 +18,8 @@ export interface WhoCanView {
   readonly stateDigest: string
   /** Kinds that the key in use may not read, so that what they would add is unknown. */
   readonly unread: readonly string[]
+  /** ISO 8601; present where the organization did not exist at the time that is asked about: when it began. Then nobody can do anything. */
+  readonly beganAt?: string
   /** What is not known of a former state, in words; absent when there is nothing of the kind. */
   readonly unknown?: readonly string[]
   readonly rows: readonly (Omit<PowerRow, 'lines'> & { readonly lines: readonly WhoCanLine[] })[]
@@ -27,10 +29,16 @@ export interface WhoCanView {
   readonly why?: readonly PowerReason[]
 }
 
+/** Of an organization that did not exist yet at a time. */
+export function notYetText({ at, beganAt }: { readonly at: string; readonly beganAt: string }): string {
+  return `the organization did not exist at ${at}: it began at ${beganAt}`
+}
+
 /** A paragraph a power: over what, by which activities, and who, by which policies. */
 export const renderWhoCan = view((report: WhoCanView, style: Style): string => {
-  const { organization, at, stateDigest, unread, rows } = report
+  const { organization, at, stateDigest, unread, rows, beganAt } = report
   const head = `${style.strong(organization.name)} ${style.dim(`${organization.id} at ${at}, state ${stateDigest}`)}\n`
+  if (beganAt !== undefined) return `${head}${notYetText({ at, beganAt })}, and nobody could do anything\n`
   const missing =
     unread.length === 0 ? '' : `${style.warning(`not read, so that more may be possible: ${unread.join(', ')}`)}\n`
   const former = (report.unknown ?? []).map((one) => `${style.warning(`more may be possible: ${one}`)}\n`).join('')
