@@ -1,12 +1,9 @@
 /** Where a server listens, and whether the way there is encrypted: `serve` and `proxy`. */
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { QuorateError } from '../diagnostics/index.ts'
+import { isLoopback } from '../loopback/index.ts'
 import type { ServiceOptions } from '../service/index.ts'
 import type { CommandInput } from './command.ts'
-
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
-LOOPBACK.addAddress('::1', 'ipv6')
 
 /**
  * Reads `--listen`, `--tls-cert`, `--tls-key` and `--plain-http`. @default the loopback, over plain HTTP. Throws `cli/usage`:
@@ -16,8 +13,7 @@ export function readListening({ options }: Pick<CommandInput, 'options'>): Pick<
   const [host = '127.0.0.1', certificate, key] = ['listen', 'tlsCert', 'tlsKey'].map((name) =>
     options[name] === undefined ? undefined : String(options[name]),
   )
-  const version = isIP(host)
-  if (version === 0) {
+  if (isIP(host) === 0) {
     throw usage(
       `expected --listen to be an IP address of this machine, got \`${host}\``,
       'such as 0.0.0.0 for all of them',
@@ -31,7 +27,7 @@ export function readListening({ options }: Pick<CommandInput, 'options'>): Pick<
     throw usage('--plain-http was given together with a certificate', 'leave one of them out')
   }
   if (certificate !== undefined && key !== undefined) return { host, tls: { certificate, key } }
-  if (!LOOPBACK.check(host, version === 6 ? 'ipv6' : 'ipv4') && !options['plainHttp']) {
+  if (!isLoopback(host) && !options['plainHttp']) {
     throw usage(
       `--listen ${host} would let others reach the service over plain HTTP`,
       'give --tls-cert and --tls-key; or --plain-http as well, where a proxy in front of it encrypts',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Configuration } from 'openid-client'
 import { messageOf, QuorateError } from '../diagnostics/index.ts'
+import { isLoopback } from '../loopback/index.ts'
 import type { Secret } from '../telemetry/index.ts'
 import { BROWSER_WAIT_MS, inTime, listenForBrowser } from './loopback.ts'
 import type { BrowserOptions } from './passkey-page.ts'
@@ -42,7 +43,8 @@ async function askProvider(asked: OidcProof, nonce: string): Promise<string> {
   const oidc = await import('openid-client')
   try {
     const server = new URL(issuer)
-    const execute = isLoopback(server) ? [oidc.allowInsecureRequests] : []
+    // A provider on this machine need not have a certificate.
+    const execute = isLoopback(server.hostname) ? [oidc.allowInsecureRequests] : []
     const authentication = clientSecret ? oidc.ClientSecretPost(clientSecret.reveal()) : oidc.None()
     const configuration = await oidc.discovery(server, clientId, undefined, authentication, { execute })
     const provider = { oidc, configuration }
@@ -125,9 +127,4 @@ function noDevice(message: string): QuorateError {
   return new QuorateError('session/refused', message, {
     next: 'log in without `--device`, where there is a browser; nothing was kept',
   })
-}
-
-/** A provider on this machine need not have a certificate. */
-function isLoopback({ hostname }: URL): boolean {
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }

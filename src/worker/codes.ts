@@ -9,6 +9,12 @@ export const workerCodes = {
     summary: 'the profile, the file of profiles or the certificates that are named for Temporal cannot be used',
     solve: 'correct TEMPORAL_PROFILE, TEMPORAL_CONFIG_FILE or the TEMPORAL_TLS_… variable that the message speaks of',
   },
+  'worker/temporal-in-clear': {
+    summary:
+      'an API key, or an `authorization` in the metadata, would be sent to Temporal on another machine without TLS',
+    solve:
+      'set TEMPORAL_TLS=true, or take `disabled = true` out of the profile; if the server has no TLS, leave the key out',
+  },
   'worker/temporal-missing': {
     summary: 'no Temporal server is configured and none could be found or built',
     solve: 'put `temporal-server` 1.29 or Go on the PATH, or set TEMPORAL_ADDRESS to a running server',

@@ -8,9 +8,7 @@ import {
   type TLSConfig,
 } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
-import { loadClientConnectConfig } from '@temporalio/envconfig'
 import type { NativeConnection } from '@temporalio/worker'
-import { messageOf } from '../diagnostics/index.ts'
 import { endedAfterClose, type GrpcInterceptor } from './after-close.ts'
 import type { TemporalTls } from './certificate-files.ts'
 import { createClientGuard } from './client-guard.ts'
@@ -18,9 +16,8 @@ import { WorkerError } from './error.ts'
 import { type Listener, listenAt } from './listener.ts'
 import { failureConverter, payloadConverter } from './payload-converter.ts'
 import type { PayloadSeal } from './payload-seal.ts'
+import { DEFAULT_ADDRESS, readProfile, type TemporalEnvironment } from './profile.ts'
 import { clientSpans } from './spans.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** The address of Temporal. Without one, the environment's `TEMPORAL_…` variables and profile files say it. */
 export interface TemporalSettings {
@@ -29,7 +26,7 @@ export interface TemporalSettings {
   /** Of the embedded server at that address; others are named in the environment. */
   readonly tls?: TemporalTls
   readonly namespace?: string
-  readonly environment?: Environment
+  readonly environment?: TemporalEnvironment
   /** How long a call and its retries may take. @default 40 s: a long poll takes up to 20 */
   readonly callMs?: number
 }
@@ -51,12 +48,13 @@ const CALL_MS = 40_000
 
 /**
  * Connects to Temporal. TLS, API key and namespace come from `@temporalio/envconfig` (profile files and `TEMPORAL_…`
- * variables) unless an address is given. What goes there is sealed, and what comes back must be. Throws `worker/temporal-unreachable`.
+ * variables) unless an address is given. What goes there is sealed, and what comes back must be. Throws `worker/temporal-unreachable`,
+ * and what `readProfile` throws.
  */
 export async function connectTemporal(settings: TemporalSettings, seal: PayloadSeal): Promise<TemporalConnections> {
   const configured = settings.address === undefined ? readProfile(settings.environment ?? {}) : undefined
   const options = configured?.connectionOptions ?? (settings.tls ? { tls: tlsOptions(settings.tls) } : {})
-  const address = settings.address ?? options.address ?? 'localhost:7233'
+  const address = settings.address ?? options.address ?? DEFAULT_ADDRESS
   const namespace = settings.namespace ?? configured?.namespace ?? 'default'
   const attempt = async <T>(connecting: Promise<T>): Promise<T> => {
     try {
@@ -169,25 +167,6 @@ export async function atTemporal<T>(
     throw new WorkerError('worker/temporal-unreachable', `the Temporal server at \`${address}\` answers no more`, {
       facts: { address, namespace, begun: 'what was begun is kept, and goes on when the server is back' },
       next: 'run the same command again: it brings the embedded server up, and finds what was begun',
-      cause: error,
-    })
-  }
-}
-
-function readProfile(environment: Environment) {
-  const set = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  try {
-    return loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(set) })
-  } catch (error) {
-    // An unknown profile, a file that cannot be read or is no TOML, a certificate that is not there.
-    throw new WorkerError('worker/temporal-settings', 'the settings of Temporal cannot be used', {
-      facts: {
-        // The first line alone: a parser of TOML shows the lines around its fault, and a key may stand there.
-        reason: messageOf(error).split('\n')[0],
-        profile: environment['TEMPORAL_PROFILE'],
-        file: environment['TEMPORAL_CONFIG_FILE'],
-        submitted: 'nothing',
-      },
       cause: error,
     })
   }

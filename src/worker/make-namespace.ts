@@ -3,8 +3,8 @@
  * `node make-namespace.js NAME DAYS`. Where the server is, and with which certificate it is asked, `TEMPORAL_…` variables say.
  */
 import { Connection } from '@temporalio/client'
-import { loadClientConnectConfig } from '@temporalio/envconfig'
 import { ensureNamespace } from './namespace.ts'
+import { readProfile } from './profile.ts'
 
 /** A server that has just begun to listen does not answer at once. */
 const TRIES = 60
@@ -15,9 +15,10 @@ if (namespace === undefined || !/^[1-9]\d{0,3}$/.test(days ?? '')) {
   process.stderr.write('expected the name of a namespace and for how many days closed runs are kept in it\n')
   process.exit(1)
 }
+const { connectionOptions } = readProfile()
 for (let tried = 1; ; tried++) {
   try {
-    const connection = await Connection.connect(loadClientConnectConfig().connectionOptions)
+    const connection = await Connection.connect(connectionOptions)
     await ensureNamespace(connection, { namespace, retentionDays: Number(days) })
     await connection.close()
     break

@@ -2,15 +2,19 @@
  * Servers of Temporal as `@temporalio/envconfig` names them: several profiles in one file, a real server with mTLS, and what a server
  * with API keys, such as Temporal Cloud, is sent by the client and by the worker.
  */
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createSecureServer, type IncomingHttpHeaders } from 'node:http2'
+import { createSecureServer, createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeCertificates } from '../../src/worker/certificates.ts'
 import { connectTemporal, type WorkerError } from '../../src/worker/index.ts'
+import { keyFile, quorate, testFolder } from '../cli/harness.ts'
+import { ORGANIZATION_ID } from '../definitions/harness.ts'
 import { type TestTemporal, testTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
 
@@ -21,6 +25,16 @@ let temporal: TestTemporal
 /** The metadata of each call on the stand-in. */
 const calls: IncomingHttpHeaders[] = []
 const cloud = createSecureServer()
+/** The same without TLS. */
+const inClear = createServer()
+
+/** Answers every call with an empty message, and says that all went well. */
+function answer(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  calls.push(headers)
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+  stream.end(Buffer.alloc(5))
+}
 
 beforeAll(async () => {
   temporal = await testTemporal()
@@ -28,15 +42,8 @@ beforeAll(async () => {
   const made = await makeCertificates()
   const cloudAuthority = join(folder, 'cloud.pem')
   writeFileSync(cloudAuthority, made.authority)
-  // It answers every call with an empty message, and says that all went well.
   cloud.setSecureContext({ key: made.server.key, cert: made.server.certificate })
-  cloud.on('stream', (stream, headers) => {
-    calls.push(headers)
-    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
-    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
-    stream.end(Buffer.alloc(5))
-  })
-  await once(cloud.listen(0, '127.0.0.1'), 'listening')
+  for (const server of [cloud, inClear]) await once(server.on('stream', answer).listen(0, '127.0.0.1'), 'listening')
   const { port } = cloud.address() as AddressInfo
   writeFileSync(
     file,
@@ -67,7 +74,7 @@ server_ca_cert_path = "${authority}"
   )
 })
 afterAll(async () => {
-  cloud.close()
+  for (const server of [cloud, inClear]) server.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -135,5 +142,78 @@ describe('profiles of Temporal', () => {
       facts: { ...facts, submitted: 'nothing' },
     })
     expect(calls).toEqual([])
+  })
+})
+
+/** A key that everybody on the way would read. Every address of 0.0.0.0 leads to the loopback and is none, as one of a network. */
+describe('an API key without TLS', () => {
+  const port = () => (inClear.address() as AddressInfo).port
+  const temporalOf = (host: string, more: Readonly<Record<string, string>>) => ({
+    TEMPORAL_ADDRESS: `${host}:${port()}`,
+    TEMPORAL_TLS: 'false',
+    ...more,
+  })
+  const inFile = (profile: string) => {
+    const written = join(folder, 'in-clear.toml')
+    writeFileSync(written, profile)
+    return { TEMPORAL_CONFIG_FILE: written, TEMPORAL_PROFILE: 'plain' }
+  }
+
+  test.each([
+    ['a variable that switches TLS off', () => temporalOf('0.0.0.0', { TEMPORAL_API_KEY: API_KEY })],
+    [
+      '`yes`, which the SDK takes for no',
+      () => temporalOf('0.0.0.0', { TEMPORAL_API_KEY: API_KEY, TEMPORAL_TLS: 'yes' }),
+    ],
+    ['an address in a form of gRPC', () => temporalOf('dns:0.0.0.0', { TEMPORAL_API_KEY: API_KEY })],
+    [
+      'a profile that switches TLS off',
+      () =>
+        inFile(`[profile.plain]
+address = "0.0.0.0:${port()}"
+api_key = "${API_KEY}"
+[profile.plain.tls]
+disabled = true
+`),
+    ],
+    [
+      'metadata, for which nothing switches TLS on',
+      () => ({ TEMPORAL_ADDRESS: `0.0.0.0:${port()}`, TEMPORAL_GRPC_META_AUTHORIZATION: `Bearer ${API_KEY}` }),
+    ],
+  ])('%s: refused with what to do, and nothing is sent', async (_, environment) => {
+    const outer = testFolder()
+    const ran = await quorate(['watch', 'list'], {
+      env: {
+        QUORATE_BASE_URL: 'http://127.0.0.1:1',
+        QUORATE_ORGANIZATION_ID: ORGANIZATION_ID,
+        QUORATE_DATA_DIR: join(outer, 'data'),
+        QUORATE_API_KEY_FILE: keyFile(outer, 'key', 'ab'.repeat(32)),
+        ...environment(),
+      },
+    })
+    expect(calls.splice(0)).toEqual([])
+    expect(ran.exit).toBe(1)
+    expect(ran.stderr).toContain('error worker/temporal-in-clear: ')
+    expect(ran.stderr).toMatch(/would be sent to `\S*0\.0\.0\.0:\d+` without TLS/)
+    expect(ran.stderr).toMatch(/submitted +nothing/)
+    expect(ran.stderr).toContain('set TEMPORAL_TLS=true')
+    expect(ran.stdout + ran.stderr).not.toContain(API_KEY)
+  })
+
+  test('so is the program that makes a namespace', async () => {
+    const env = { PATH: process.env['PATH'], ...temporalOf('0.0.0.0', { TEMPORAL_API_KEY: API_KEY }) }
+    const ran = promisify(execFile)(
+      process.execPath,
+      [join(import.meta.dirname, '../../src/worker/make-namespace.ts'), 'acme', '7'],
+      { env },
+    )
+    await expect(ran).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('without TLS') })
+    expect(calls.splice(0)).toEqual([])
+  })
+
+  test.each(['127.0.0.1', 'localhost'])('on this machine (%s) it is sent', async (host) => {
+    const connections = await connect(temporalOf(host, { TEMPORAL_API_KEY: API_KEY }))
+    await connections.close()
+    expect(calls.splice(0).map(({ authorization }) => authorization)).toContain(`Bearer ${API_KEY}`)
   })
 })
