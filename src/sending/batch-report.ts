@@ -3,7 +3,7 @@ import type { RowStand, SendBatch, SendBatchProgress } from '../../activities/in
 import { csvLine, EXIT, type ExitCode } from '../diagnostics/index.ts'
 import type { Finality } from './finality.ts'
 import type { SenderBalance } from './senders.ts'
-import { exitOfStates, type KnownOfSend, type SendState, stateOf } from './states.ts'
+import { exitOfStates, type KnownOfSend, nextOf, type SendState, stateOf } from './states.ts'
 
 export interface BatchReport {
   readonly batchId: string
@@ -41,6 +41,8 @@ interface ReportRow {
   readonly reportedBy?: Finality['reportedBy']
   /** Why it is not included. */
   readonly reason?: string
+  /** What is to be done about it. */
+  readonly next?: string
   readonly activityId?: string
 }
 
@@ -85,6 +87,7 @@ function toRow({ row, state: standing, nonce, ...facts }: StandingRow): ReportRo
   const block = finality?.block ?? receipt?.block
   const fee = receipt?.fee.amount ?? finality?.fee
   const reason = state === 'left out' ? row.leftOut : (REASONS[state as keyof typeof REASONS] ?? error?.message)
+  const next = nextOf({ row: standing, ...facts })
   return {
     row: row.line,
     reference,
@@ -99,6 +102,7 @@ function toRow({ row, state: standing, nonce, ...facts }: StandingRow): ReportRo
     ...(finality?.confirmations === undefined ? {} : { confirmations: finality.confirmations }),
     ...(finality === undefined ? {} : { reportedBy: finality.reportedBy }),
     ...(reason === undefined ? {} : { reason }),
+    ...(next === undefined ? {} : { next }),
     ...(activityId === undefined ? {} : { activityId }),
   }
 }
@@ -123,6 +127,7 @@ const COLUMNS = [
   'confirmations',
   'reportedBy',
   'nonce',
+  'next',
 ] as const
 
 /** One line for each row, after the names of the columns. */

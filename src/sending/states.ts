@@ -33,9 +33,11 @@ export const SEND_STATES = {
   replaced: unpaid(),
   cancelled: unpaid('send under a new reference if it is to be paid after all'),
   failed: unpaid('nothing is sent again by itself; correct the cause and send under a new reference'),
-  denied: unpaid('have a policy allow it, and send under a new reference'),
-  rejected: unpaid(),
-  'given up': unpaid('correct the cause, and give the same command again: the reference is free'),
+  denied: unpaid('nothing was broadcast; have a policy allow it, and send under a new reference'),
+  rejected: unpaid('nothing was broadcast; ask them why, and send under a new reference if it is to be paid after all'),
+  'given up': unpaid(
+    'nothing was broadcast and the reference is free: correct the cause, and give the same command again',
+  ),
   stopped: unpaid('send it with `quorate send --batch FILE --resume`: its reference is free'),
   'left out': unpaid('have a policy allow it, and send the same file again'),
   taken: unpaid('give this send a reference of its own'),
@@ -81,6 +83,17 @@ export function stateOf({ progress, row, isAsked, replacedBy, finality }: KnownO
 const ENDS: Readonly<Record<string, SendState>> = {
   'apply/transaction-reverted': 'reverted',
   'client/denied': 'denied',
+}
+
+/**
+ * What is to be done about a send: what its state says, and of one that has failed what its own error does. Undefined where
+ * there is nothing to do, and for what was replaced on purpose.
+ */
+export function nextOf(known: KnownOfSend): string | undefined {
+  const state = stateOf(known)
+  const { next }: StateRow = SEND_STATES[state]
+  const own = SEND_STATES[state].isOver ? known.progress?.error?.next : undefined
+  return state === 'failed' ? (own ?? next) : (next ?? own)
 }
 
 /** The exit code of a send, or of many: what is open comes first, since there is something left to do about it. */

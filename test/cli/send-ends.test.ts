@@ -137,7 +137,7 @@ test('send ends: what has failed is shown as that, and is not sent again', async
   expect(again.exit).toBe(6)
   expect(again.stderr).toMatch(/^reverted +0x[0-9a-f]{64} .*InsufficientBalance/m)
   expect(again.stderr).toContain(
-    'next       nothing is sent again by itself; correct the cause and send under a new reference',
+    'next       its fee is spent and nothing else moved; correct the cause and send under a new reference',
   )
   expect(await countActivities(day.service)).toBe(before)
   const { stdout } = await quorate(['sends', '--open'], { env: day.env, cwd: day.folder })
@@ -153,6 +153,7 @@ test('send ends: what was given up was never broadcast: its reference is free, a
   const first = await batch()
   expect([first.exit, JSON.parse(first.stdout).counts]).toEqual([6, { 'given up': 1 }])
   const list = await quorate(['sends'], { env, cwd: folder })
+  expect(list.stderr).toMatch(/^ {2}next +.*row without the funds: nothing was broadcast and the reference is free: /m)
   expect(list.stdout).toMatch(/^one without the funds .* given up .*insufficient funds/im)
   const { stdout } = await day.send(['--dry-run'], asked)
   expect(stdout).toMatch(/^ {2}already +given up, since it was asked for at /m)
@@ -220,7 +221,7 @@ test('send ends: one that an approver rejects is rejected, and pays nothing', as
   )
   const ended = await day.send(['--yes'], { ref: 'rejected', asset: 'usdc', amount: '1', chain: undefined })
   expect(ended.exit).toBe(6)
-  expect(ended.stderr).toMatch(/^rejected +rejected by carol$/m)
+  expect(ended.stderr).toMatch(/^rejected +rejected by carol\n {2}next +nothing was broadcast; ask them why, /m)
   const { stdout } = await quorate(['sends'], { env, cwd: folder })
   expect(stdout).toMatch(/^rejected {2}1 USDC .* rejected/m)
   expect(await day.token.balanceOf(PAYROLL)).toBe(0n)

@@ -3,10 +3,17 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readTransactionState, type SendOrder, type SendProgress } from '../../activities/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
-import { exitOfSend, renderListedSend, renderNext, renderSend, toSendJson } from '../../src/cli/views/send.ts'
+import {
+  exitOfSend,
+  renderListedSend,
+  renderNext,
+  renderNextOfMany,
+  renderSend,
+  toSendJson,
+} from '../../src/cli/views/send.ts'
 import type { QueryClient } from '../../src/client/index.ts'
 import { toBatchReport } from '../../src/sending/batch-report.ts'
-import { exitOfBatch, SEND_STATES, type SendState, stateOf, toReportCsv } from '../../src/sending/index.ts'
+import { exitOfBatch, nextOf, SEND_STATES, type SendState, stateOf, toReportCsv } from '../../src/sending/index.ts'
 import { orderOf } from '../activities/order.ts'
 
 const plain = createStyle(false)
@@ -18,8 +25,11 @@ const at = (state: SendProgress['state'], more: Partial<SendProgress> = {}): Sen
   state,
   ...more,
 })
-const because = (code: string) => ({ error: { code, message: 'why' } })
+/** With what an earlier release has left in a ledger as the next step of whatever failed. */
+const because = (code: string) => ({ error: { code, message: 'why', next: 'correct the cause' } })
 const BY = { reference: 'INV-1/cancel-2gwei', cancels: true }
+
+const NOTHING = /^nothing was broadcast/
 
 /** How each state comes about; those without progress are told of by the ledger alone. */
 const CASES: Readonly<Record<SendState, Parameters<typeof stateOf>[0]>> = {
@@ -58,10 +68,20 @@ describe.each(states)('send states: %s', (state) => {
     const known = { ...(by && { replacedBy: by }), ...(finality && { finality }) }
     expect(renderSend(progress, plain, 0, known)).toMatch(new RegExp(`^${state}\\b`))
     expect(renderListedSend({ order, progress, ...known }, plain, 0)).toContain(`  ${state}`)
-    expect(toSendJson({ order, progress, ...known })).toMatchObject({ state })
+    const json = toSendJson({ order, progress, ...known })
+    expect(json).toMatchObject({ state })
+    expect(json.next).toBe(nextOf(CASES[state]))
     expect(exitOfSend(progress)).toBe(exit)
-    const isPaidOrMoves = ['included', 'final', 'submitting', 'broadcasting', 'replaced', 'rejected'].includes(state)
-    if (!isPaidOrMoves) expect(renderNext(progress, plain, by)).toMatch(/^ {2}next +\S/)
+    const isPaidOrMoves = ['included', 'final', 'submitting', 'broadcasting'].includes(state)
+    const next = renderNext(progress, plain, by)
+    if (isPaidOrMoves) expect([next, json.next]).toEqual(['', undefined])
+    // Of what waits, `send` knows the code to vote by.
+    else if (state === 'waiting') expect(next).toMatch(/^ {2}next +approve it with /)
+    else expect(next).toBe(`  next       ${json.next}\n`)
+    const many = [1, 2, 3, 4, 5, 6, 7].map((name) => ({ name: `INV-${name}`, next: json.next }))
+    expect(renderNextOfMany(many, plain)).toBe(
+      json.next === undefined ? '' : `  next       INV-3, INV-4, INV-5, INV-6, INV-7 and 2 more: ${json.next}\n`,
+    )
   })
 
   test('is the same in the report of a batch, its CSV and its exit code', () => {
@@ -72,6 +92,13 @@ describe.each(states)('send states: %s', (state) => {
     expect(report.counts).toEqual({ [state]: 1 })
     expect(toReportCsv(report).split('\r\n')[1]!.split(',')[5]).toBe(state)
     expect(exitOfBatch(report)).toBe(exit)
+    expect(report.rows[0]!.next).toBe(nextOf(CASES[state]))
+    expect(toReportCsv(report).split('\r\n')[1]).toContain(report.rows[0]!.next ?? '')
+  })
+
+  test('says of what was not paid whether its fee is spent, or that nothing was broadcast', () => {
+    const said = { reverted: /^its fee is spent/, rejected: NOTHING, denied: NOTHING, 'given up': NOTHING }
+    expect(nextOf(CASES[state]) ?? '').toMatch(said[state as keyof typeof said] ?? /^/)
   })
 
   test('is in docs/sends.md, with its end and exit code', () => {

@@ -36,7 +36,14 @@ import {
 import { renderRotation, renderRotationOrder } from '../../src/cli/views/rotation.ts'
 import { renderOrders, renderRotationsReport } from '../../src/cli/views/rotation-of-many.ts'
 import { renderOauth2Rotation, renderProxyOrder, renderProxyRotation } from '../../src/cli/views/rotation-of-secret.ts'
-import { renderListedSend, renderNext, renderOrder, renderSend, renderSenders } from '../../src/cli/views/send.ts'
+import {
+  renderListedSend,
+  renderNext,
+  renderNextOfMany,
+  renderOrder,
+  renderSend,
+  renderSenders,
+} from '../../src/cli/views/send.ts'
 import { renderApprovalRows, renderRowVotes } from '../../src/cli/views/send-approval.ts'
 import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
@@ -463,6 +470,11 @@ const VIEWS: readonly View[] = [
   },
   { name: 'send: how it stands', given: send, render: (one) => renderSend(one, style, NOW) },
   { name: 'send: what next', given: send, render: (one) => renderNext(one, style) },
+  {
+    name: 'sends: what next',
+    given: [{ name: 'INV-1', next: 'send it' }],
+    render: (all) => renderNextOfMany(all, style),
+  },
   {
     name: 'incident key: what is about to be cut off',
     given: { publicKey: '02ab', exposures: [exposure] },

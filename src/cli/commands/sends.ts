@@ -9,6 +9,7 @@ import {
   exitOfStates,
   findBatch,
   ledgerOf,
+  nextOf,
   readBatchReport,
   readSenders,
   stateOf,
@@ -24,7 +25,7 @@ import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { followListed, isOver, type ListedSend } from '../sending/following.ts'
-import { renderListedSend, renderSenders, toSendJson } from '../views/send.ts'
+import { renderListedSend, renderNextOfMany, renderSenders, toSendJson } from '../views/send.ts'
 import { renderSendBatchEnd } from '../views/send-batch.ts'
 
 /** Lists what was sent from here, oldest first, and how each stands, or follows what is open. The ledger knows; nodes of the user's own say what is final. */
@@ -69,7 +70,11 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const heldByApi = api && createHeldByApi({ query: async (...asked) => (await api()).query(...asked) })
   const senders = await readSenders(shown, { ...nodes, heldByApi })
   if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson), senders })
-  else io.say(renderSenders(senders, io.style))
+  else {
+    const steps = shown.map((one) => ({ name: one.order.reference, next: nextOf(one) }))
+    io.say(renderNextOfMany(steps, io.style))
+    io.say(renderSenders(senders, io.style))
+  }
   return follows ? exitOfStates(shown.map(stateOf)) : EXIT.done
 }
 

@@ -17,7 +17,7 @@ import { type Io, type Style, writeJsonLine } from '../io.ts'
 import { overLine, view } from '../screen.ts'
 import { EVENTS_VERSION } from './events.ts'
 import { forecastLine } from './explanation.ts'
-import { COLOURS, toSendJson } from './send.ts'
+import { COLOURS, renderNextOfMany, toSendJson } from './send.ts'
 import { balanceRows } from './send-balances.ts'
 import { named } from './send-words.ts'
 
@@ -143,7 +143,11 @@ export const renderSendBatchEnd = view((report: BatchReport, style: Style): stri
       return `  ${parts.filter(Boolean).join('  ')}\n`
     })
   const heldBack = rows.some(({ state }) => state === 'stopped') ? renderHeldBack(report, style) : ''
-  return `${lines.join('')}${heldBack}${renderSum(report)}`
+  // How approvers vote on all rows at once, and how held back ones are sent, is said beside it.
+  const steps = rows
+    .filter(({ state }) => !UNLISTED.has(state) && state !== 'waiting')
+    .map(({ reference, next }) => ({ name: reference, next }))
+  return `${lines.join('')}${heldBack}${renderNextOfMany(steps, style)}${renderSum(report)}`
 })
 
 /** There may be hundreds of them, and nothing is to be said of each. */

@@ -7,6 +7,7 @@ import {
   chainOf,
   type Finality,
   isFinality,
+  nextOf,
   printAmount,
   type ReplacedBy,
   SEND_STATES,
@@ -147,19 +148,31 @@ const NODE_SAYS = {
 
 /** The next step for a send that has not been paid: its own words where it has some; nothing where none is needed. */
 export const renderNext = view((progress: SendProgress, style: Style, by?: ReplacedBy): string => {
-  const next = nextOf(progress, by)
+  const next = nextOfSend(progress, by)
   return next === undefined ? '' : `  ${style.dim('next'.padEnd(10))} ${printable(next)}\n`
 })
 
-function nextOf(progress: SendProgress, replacedBy: ReplacedBy | undefined): string | undefined {
-  const { fingerprint, error } = progress
-  const state = stateOf({ progress, replacedBy })
-  if (state === 'included') return undefined
+function nextOfSend(progress: SendProgress, replacedBy: ReplacedBy | undefined): string | undefined {
+  const { state, fingerprint } = progress
   if (state === 'waiting' && fingerprint !== undefined)
     return `approve it with \`quorate approve ${shortCode(fingerprint)}\`; the same command goes on then`
-  const { isOver, next }: { readonly isOver: boolean; readonly next?: string } = SEND_STATES[state]
-  return isOver ? (error?.next ?? next) : next
+  return nextOf({ progress, replacedBy })
 }
+
+/** What is to be done about several sends, once for all of which it is the same. */
+export const renderNextOfMany = view(
+  (sends: readonly { readonly name: string; readonly next: string | undefined }[], style: Style): string =>
+    [...Map.groupBy(sends, ({ next }) => next)]
+      .flatMap(([next, all]) => {
+        if (next === undefined) return []
+        const names = all.slice(-MOST_NAMED).map(({ name }) => printable(name))
+        const more = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : ''
+        return [`  ${style.dim('next'.padEnd(10))} ${names.join(', ')}${more}: ${printable(next)}\n`]
+      })
+      .join(''),
+)
+
+const MOST_NAMED = 5
 
 /** Of a send that somebody ended at Temporal. */
 const LEFT = 'nobody carries it out now: run the same `quorate send` again, which pays it once'
@@ -233,11 +246,13 @@ export function toSendJson({
 }) {
   const { outcome = '', basis, decidedBy, needs } = explanation ?? {}
   const isBegun = sendId !== undefined || progress !== undefined
+  const known = { progress, isAsked, replacedBy, finality }
+  const next = isBegun ? nextOf(known) : undefined
   return {
     ...(sendId === undefined ? {} : { sendId }),
     ...order,
     // What is only looked at has none.
-    ...(isBegun ? { state: stateOf({ progress, isAsked, replacedBy, finality }) } : {}),
+    ...(isBegun ? { state: stateOf(known), ...(next === undefined ? {} : { next }) } : {}),
     ...(description === undefined ? {} : { description }),
     ...(explanation === undefined
       ? {}
