@@ -2,12 +2,13 @@
  * Sending with a rule of paying once, or of telling it as it is, left out. Each trial holds with the real parts, and shows the mistake.
  * What the service does is in test/service/sends/mutants.long.ts.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { SendProgress } from '../../activities/index.ts'
 import * as activities from '../../activities/index.ts'
+import * as connect from '../../src/cli/background/connect.ts'
 import type { QueryClient } from '../../src/client/index.ts'
 import { findAlikeReferences } from '../../src/sending/alike-references.ts'
 import { checkToken } from '../../src/sending/check-token.ts'
@@ -246,4 +247,16 @@ test.each(PURE)('sending: %s: found', async (_, file, from, to, trial) => {
   const mutant = { mistake: '', file: `sending/${file}`, from, to }
   const parts = await mutated<never>(mutant, { module: `sending/${file}`, copied: [] })
   await expect(trial(parts, nextValue())).rejects.toThrow()
+})
+
+test('sending: who looks is not told that nobody carries on what is open: found', async () => {
+  const dataDir = newFolder()
+  mkdirSync(join(dataDir, 'service'), { recursive: true, mode: 0o700 })
+  writeFileSync(join(dataDir, 'service', 'bootstrap.json'), '{"organizationId":"o"}', { mode: 0o600 })
+  const trial = async ({ findSeen }: Pick<typeof connect, 'findSeen'>) =>
+    expect(await findSeen({ settings: { dataDir } as never })).toMatchObject({ organizationId: 'o', isDown: true })
+  await trial(connect)
+  const mutant = { mistake: '', file: 'cli/background/connect.ts', from: ', isDown: true }', to: ' }' }
+  const mistaken = await mutated<typeof connect>(mutant, { module: 'cli/background/connect.ts', copied: [] })
+  await expect(trial(mistaken)).rejects.toThrow(/isDown/)
 })
