@@ -35,6 +35,7 @@ export {
   type FeeCeiling,
   isSameSend,
   isSendOver,
+  progressIn,
   type SendOrder,
   type SendProgress,
   type TransactionReceipt,

@@ -80,6 +80,11 @@ export interface SendActivityState extends ActivityState {
   readonly sendTransactionStatusId?: string
 }
 
+/** What a send's activity tells of its progress: one that is completed is a transaction that has been accepted. */
+export function progressIn({ state, needsVote: _, produced: __, lapsed: ___, ...told }: SendActivityState) {
+  return { ...told, state: state === 'completed' ? 'broadcasting' : state } as const
+}
+
 /** The API's state of a transaction. */
 export interface TransactionState extends Pick<SendProgress, 'activityId' | 'fingerprint' | 'sendTransactionStatusId'> {
   readonly state: 'broadcasting' | 'included' | 'failed' | 'given up'

@@ -13,6 +13,7 @@ import { isTokenTransfer, readReceipt } from './receipts.ts'
 import type { OpenGate } from './send-gates.ts'
 import {
   isSendOver,
+  progressIn,
   type SendActivityState,
   type SendOrder,
   type SendProgress,
@@ -168,10 +169,10 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
       const before = await sends.getProgress(sendId)
       if (before?.activityId !== undefined && isSendOver(before.state)) return { progress: before, needsVote: false }
       await prepare({ sendId, timestampMs })
-      const { state, needsVote, produced: _, ...known } = (await submit({ sendId })).state
-      const progress = { sendId, reference, ...known, state: state === 'completed' ? 'broadcasting' : state } as const
+      const { state } = await submit({ sendId })
+      const progress = { sendId, reference, ...progressIn(state) }
       await sends.putProgress(progress)
-      return { progress, needsVote }
+      return { progress, needsVote: state.needsVote }
     },
 
     async pollSend(step) {

@@ -5,6 +5,7 @@
 import {
   describeSendActivity,
   isSendOver,
+  progressIn,
   readOpenActivities,
   readTransactionState,
   type SendOrder,
@@ -80,7 +81,9 @@ async function askAll<One extends Listed>(
     if (progress.state !== 'broadcasting') {
       const activityId = progress.activityId!
       const activity = listed.get(activityId) ?? (await asking.query('get_activity', { activityId })).activity
-      known = withActivity(progress, describeSendActivity(activity, { publicKey: client.publicKey, nowMs: now() }))
+      const { error: _, ...before } = progress
+      const state = describeSendActivity(activity, { publicKey: client.publicKey, nowMs: now() })
+      known = { ...before, ...progressIn(state) }
       told.set(one, known)
     }
     const { sendTransactionStatusId } = known
@@ -91,11 +94,4 @@ async function askAll<One extends Listed>(
       ...(await readTransactionState(asking, order, { sendTransactionStatusId, withReceipt: true })),
     })
   }
-}
-
-function withActivity(
-  { error: _, ...before }: SendProgress,
-  { state, needsVote: _n, produced: _p, lapsed: _l, ...told }: ReturnType<typeof describeSendActivity>,
-): SendProgress {
-  return { ...before, ...told, state: state === 'completed' ? 'broadcasting' : state }
 }
