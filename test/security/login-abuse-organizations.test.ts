@@ -15,6 +15,7 @@ import { nonceOf } from '../service/oauth/stage.ts'
 import { loginBy, prove } from '../service/one-time-passcodes/outbox.ts'
 import { createPasskey } from '../service/passkey.ts'
 import { newSignUp, type ProxyAnswer, type ProxyStage, startProxyStage } from '../service/proxy/stage.ts'
+import { stealProxyKey } from '../service/proxy-key.ts'
 import { type AbuseRow, abuseRows } from './abuse-table.ts'
 
 const LOGIN = 'ACTIVITY_TYPE_OAUTH_LOGIN'
@@ -194,45 +195,97 @@ describe('abuse across organizations', () => {
     expect(await verified(email)).toEqual([organizationId])
   })
 
-  describe('an address that somebody else has written down first', () => {
-    /** Somebody with an account who takes this address, without a proof. */
-    async function writeDown(contact: string): Promise<string> {
-      const eve = generateP256KeyPair()
-      const { userEmail: _, ...withoutAddress } = await signUpWith({ sub: fresh('eve'), email: 'eve@acme.test' }, eve)
+  describe.each([
+    ['by default', false],
+    ['where the parent asks for proofs', true],
+  ])('an address that somebody else has written down first, %s', (_, verificationTokenRequiredForGetAccountPii) => {
+    beforeAll(() => stage.set({ verificationTokenRequiredForGetAccountPii }))
+    afterAll(() => stage.set({ verificationTokenRequiredForGetAccountPii: true }))
+
+    /** Somebody with an account and no address. */
+    async function makeEve() {
+      const key = generateP256KeyPair()
+      const { userEmail: _, ...withoutAddress } = await signUpWith({ sub: fresh('eve'), email: 'eve@acme.test' }, key)
       const { organizationId, userId } = (await stage.post('signup_v2', withoutAddress)).body as Record<string, string>
-      const change = { userId, userEmail: contact }
-      await complete(stage.client(eve.privateKey), 'ACTIVITY_TYPE_UPDATE_USER_EMAIL', change, organizationId)
-      return organizationId!
+      return { client: stage.client(key.privateKey), organizationId: organizationId!, userId: userId! }
     }
+    /** What somebody may have signed up with whose request the proxy has not seen: who has stolen its key checks nothing. */
+    const withAddress = (userEmail: string) => ({
+      subOrganizationName: 'home',
+      rootUsers: [
+        {
+          ...{ userName: 'eve', userEmail, authenticators: [], oauthProviders: [] },
+          apiKeys: [{ apiKeyName: 'k', publicKey: generateP256KeyPair().publicKey, curveType: 'API_KEY_CURVE_P256' }],
+        },
+      ],
+      rootQuorumThreshold: 1,
+    })
+    const make = async (client: TestClient, userEmail: string) =>
+      (await complete(client, 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7', withAddress(userEmail))).subOrganizationId!
     const codeTo = (contact: string) => prove(stage, { otpType: 'OTP_TYPE_EMAIL', contact, appName: 'x' })
 
-    test('leads nobody there who proves it: by the account, by a login, by an attested stamp', async () => {
-      const contact = 'zoe@acme.test'
-      await writeDown(contact)
-      const zoe = await codeTo(contact)
-      const asked = { filterType: 'EMAIL', filterValue: contact, verificationToken: zoe.token }
-      const { status, body } = await stage.post('account', asked)
-      expect([status, body]).toEqual([200, {}])
-      const login = await stage.post('otp_login_v2', loginBy(zoe, generateP256KeyPair().publicKey))
-      expect([login.status, login.body['message']]).toEqual([404, 'no account found'])
+    /** Where a person who has a code for the address gets to: by the account, by a login, by an attested stamp. */
+    async function waysOf(contact: string) {
+      const looked = await codeTo(contact)
+      const asked = { filterType: 'EMAIL', filterValue: contact, verificationToken: looked.token }
+      const { body } = await stage.post('account', asked)
       const { path, text } = stage.body('ACTIVITY_TYPE_STAMP_LOGIN', { publicKey: generateP256KeyPair().publicKey })
       const stamped = {
         'x-stamp': '',
-        'x-stamp-attested': attestedStamp(text, zoe.token, zoe.key, 'VERIFICATION_TOKEN'),
+        'x-stamp-attested': attestedStamp(text, looked.token, looked.key, 'VERIFICATION_TOKEN'),
       }
       const attested = await stage.root.raw(path, text, stamped)
-      expect([attested.status, attested.body['message']]).toEqual([
-        401,
-        expect.stringContaining('attested identity could not be found'),
-      ])
+      const login = await stage.post('otp_login_v2', loginBy(await codeTo(contact), generateP256KeyPair().publicKey))
+      return [body, [login.status, login.body['message']], [attested.status, attested.body['message']]]
+    }
+    const NOWHERE = [
+      {},
+      [404, 'no account found'],
+      [401, expect.stringContaining('attested identity could not be found')],
+    ]
+    const written: Readonly<Record<string, (contact: string) => Promise<unknown>>> = {
+      'in their own record': async (userEmail) => {
+        const { client, organizationId, userId } = await makeEve()
+        return complete(client, 'ACTIVITY_TYPE_UPDATE_USER_EMAIL', { userId, userEmail }, organizationId)
+      },
+      'by the older activity': async (userEmail) => {
+        const { client, organizationId, userId } = await makeEve()
+        return complete(client, 'ACTIVITY_TYPE_UPDATE_USER', { userId, userEmail }, organizationId)
+      },
+      'in that of another user, whom they make': async (userEmail) => {
+        const { client, organizationId } = await makeEve()
+        const user = { userName: 'zoe', userEmail, apiKeys: [], authenticators: [], userTags: [], oauthProviders: [] }
+        return complete(client, 'ACTIVITY_TYPE_CREATE_USERS_V3', { users: [user] }, organizationId)
+      },
+      'with the proxy’s key, which they have stolen': async (userEmail) => make(await stealProxyKey(stage), userEmail),
+    }
+    test.each(Object.entries(written))('%s leads nobody there who proves it', async (_, write) => {
+      const contact = `${fresh('zoe')}@acme.test`
+      await write(contact)
+      expect(await waysOf(contact)).toEqual(NOWHERE)
     })
 
-    test('leads there where the parent has not asked for proofs', async () => {
-      await stage.set({ verificationTokenRequiredForGetAccountPii: false })
-      const organizationId = await writeDown('yves@acme.test')
-      const found = await stage.post('account', { filterType: 'EMAIL', filterValue: 'yves@acme.test' })
-      await stage.set({ verificationTokenRequiredForGetAccountPii: true })
-      expect(found.body).toEqual({ organizationId })
+    test('is no obstacle for whom the parent has given it to, who is found unless proofs are asked for', async () => {
+      const contact = `${fresh('yves')}@acme.test`
+      await written['in their own record']!(contact)
+      const organizationId = await make(stage.root, contact.toUpperCase())
+      await written['in that of another user, whom they make']!(contact)
+      const asked = { filterType: 'EMAIL', filterValue: contact, verificationToken: (await codeTo(contact)).token }
+      expect((await stage.post('account', asked)).body).toEqual(
+        verificationTokenRequiredForGetAccountPii ? {} : { organizationId },
+      )
+      // Given is not proved.
+      expect(await verified(contact)).toEqual([])
+    })
+
+    test('is theirs who prove it once, where they say which account is', async () => {
+      const contact = `${fresh('xenia')}@acme.test`
+      const { client, organizationId, userId } = await makeEve()
+      await complete(client, 'ACTIVITY_TYPE_UPDATE_USER_EMAIL', { userId, userEmail: contact }, organizationId)
+      const login = loginBy(await codeTo(contact), generateP256KeyPair().publicKey)
+      expect((await stage.post('otp_login_v2', { ...login, organizationId })).status).toBe(200)
+      const asked = { filterType: 'EMAIL', filterValue: contact, verificationToken: (await codeTo(contact)).token }
+      expect((await stage.post('account', asked)).body).toEqual({ organizationId })
     })
   })
 

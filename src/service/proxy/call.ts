@@ -1,12 +1,7 @@
 import type { JsonObject } from '../../protocol/index.ts'
 import { readIdentity, type Voucher } from '../oidc/index.ts'
 import { authProxyRefusals } from '../readings.ts'
-import {
-  type AuthMethod,
-  type AuthProxySettings,
-  isForOwnClient,
-  takesProvedContacts,
-} from '../resources/auth-proxy/wire.ts'
+import { type AuthMethod, type AuthProxySettings, isForOwnClient } from '../resources/auth-proxy/wire.ts'
 import type { OtpType, VerificationClaims } from '../verification/index.ts'
 import type { Forwarder } from './forward.ts'
 
@@ -27,6 +22,8 @@ export interface ProxyCall extends Forwarder {
   verifyToken(token: string): Promise<VerificationClaims>
   /** Reads a token without asking whether it was used: whom it still logs in, the service knows. */
   readToken(token: string): Promise<VerificationClaims>
+  /** The newest sub-organization that a contact leads to. */
+  findByContact(type: OtpType, contact: string): Promise<string | undefined>
   /** Counts a code that is sent to a contact. Throws the refusal of one too many. */
   countCode(contact: string): void
 }
@@ -87,11 +84,6 @@ export async function findAccount(
   filterValue: string,
 ): Promise<string | undefined> {
   const request = { filterType, filterValue, paginationOptions: { limit: '1' } }
-  if (filterType === 'EMAIL' || filterType === 'PHONE_NUMBER') {
-    // An organization whose user has proved the contact comes before those whose users have only written it down.
-    const [first] = (await call.query('list_verified_suborgs', request)).organizationIds
-    if (first !== undefined || takesProvedContacts(call.settings)) return first
-  }
   return (await call.query('list_suborgs', request)).organizationIds[0]
 }
 

@@ -35,10 +35,11 @@ async function account(call: ProxyCall, request: Wire.GetAccountRequest): Promis
   }
   const isContact = filterType === 'EMAIL' || filterType === 'PHONE_NUMBER'
   if (isContact && call.settings.verificationTokenRequiredForGetAccountPii) await checkProof(call, filterType, request)
-  const organizationId =
-    filterType === 'OIDC_TOKEN'
-      ? await findAccountOfToken(call, filterValue)
-      : await findAccount(call, filterType, filterValue)
+  const organizationId = await (isContact
+    ? call.findByContact(CONTACTS[filterType], filterValue)
+    : filterType === 'OIDC_TOKEN'
+      ? findAccountOfToken(call, filterValue)
+      : findAccount(call, filterType, filterValue))
   return organizationId === undefined ? {} : { organizationId }
 }
 
@@ -102,9 +103,7 @@ async function otpLogin(
 ): Promise<JsonObject> {
   const { verificationType, contact } = await call.readToken(request.verificationToken)
   requireMethod(call, METHOD_OF_OTP[verificationType])
-  const organizationId = await accountOf(call, named, () =>
-    findAccount(call, OTP_TYPES[verificationType].proof, contact),
-  )
+  const organizationId = await accountOf(call, named, () => call.findByContact(verificationType, contact))
   const intent = { ...request, expirationSeconds: String(call.settings.sessionExpirationSeconds) }
   const { result } = await call.submit(type, intent as Wire.OtpLoginIntentV2, { organizationId })
   return { session: result.session }

@@ -20,9 +20,10 @@ import type { Voucher } from '../oidc/index.ts'
 import { createRate, refuseTooMany } from '../rates.ts'
 import { AUTH_PROXY_CODES, authProxyRefusals } from '../readings.ts'
 import { findAuthProxyByConfigId, type NamedAuthProxy } from '../resources/auth-proxy/store.ts'
-import { type AuthProxySettings, settingsOf } from '../resources/auth-proxy/wire.ts'
+import { type AuthProxySettings, settingsOf, takesProvedContacts } from '../resources/auth-proxy/wire.ts'
+import { findUsersLedTo } from '../resources/users/store.ts'
 import type { Database } from '../store/index.ts'
-import { readVerificationToken, verifyVerificationToken } from '../verification/index.ts'
+import { OTP_TYPES, readVerificationToken, verifyVerificationToken } from '../verification/index.ts'
 import type { ProxyCall } from './call.ts'
 import { type Captcha, checkCaptcha } from './captcha.ts'
 import { endpoints } from './endpoints.ts'
@@ -101,6 +102,13 @@ export async function createAuthProxyServer(options: AuthProxyOptions): Promise<
       turnstileSiteKey: settings.captchaEnabled ? captcha?.siteKey : undefined,
       readToken: (token) => read((tx) => readVerificationToken({ tx, organizationId, now: clock() }, token)),
       verifyToken: (token) => read((tx) => verifyVerificationToken({ tx, organizationId, now: clock() }, token)),
+      findByContact: (type, value) =>
+        read(async (tx) => {
+          const { column, proof } = OTP_TYPES[type]
+          const contact = column === 'email' ? value.toLowerCase() : value
+          const within = { parentId: organizationId, isProved: takesProvedContacts(settings) }
+          return (await findUsersLedTo(tx, { column, type: proof, contact }, within)).at(-1)?.organization_id
+        }),
       countCode(contact) {
         const isFew =
           codesOfAddress.take(`${organizationId} ${source}`) && codesOfContact.take(`${organizationId} ${contact}`)

@@ -14,6 +14,7 @@ import { evaluationsOfVotes } from './migrations/evaluations-of-votes.ts'
 import { fiatOnRamp } from './migrations/fiat-on-ramp.ts'
 import { finalityOfSends } from './migrations/finality-of-sends.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
+import { givenContacts } from './migrations/given-contacts.ts'
 import { keysOfInvitations } from './migrations/keys-of-invitations.ts'
 import { lanesOfSends } from './migrations/lanes-of-sends.ts'
 import { lanesOfSolana } from './migrations/lanes-of-solana.ts'
@@ -192,6 +193,7 @@ export const MIGRATIONS: readonly Migration[] = [
   lanesOfSends,
   solanaAddresses,
   lanesOfSolana,
+  givenContacts,
 ]
 
 /**

@@ -1,7 +1,7 @@
 // Generated from src/service/store/migrations by src/service/store/generate.ts. Do not edit.
 
 /** How many migrations, from the first, are in the schema below. */
-export const STEPS_OF_NEW = 41
+export const STEPS_OF_NEW = 42
 
 export const SCHEMA_OF_NEW: readonly string[] = [
   `CREATE TABLE organizations (
@@ -128,7 +128,7 @@ export const SCHEMA_OF_NEW: readonly string[] = [
   `CREATE INDEX oauth_providers_subject on oauth_providers (issuer, audience, subject)`,
   `CREATE TABLE verified_contacts (
         organization_id text not null references organizations (id),
-        user_id text not null references users (id) on delete cascade, type text not null, contact text not null,
+        user_id text not null references users (id) on delete cascade, type text not null, contact text not null, proved integer not null default 1,
         primary key (organization_id, user_id, type)
       ) strict, without rowid`,
   `CREATE INDEX verified_contacts_contact on verified_contacts (type, contact)`,

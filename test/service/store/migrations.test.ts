@@ -8,6 +8,7 @@ import { decodeOutcomes } from '../../../src/service/engine/outcomes.ts'
 import { renderNewDatabase } from '../../../src/service/store/generate.ts'
 import { migrate } from '../../../src/service/store/migrations.ts'
 import { STEPS_OF_NEW } from '../../../src/service/store/new-database.gen.ts'
+import { CONTACTS_SINCE, writeContactsOfBefore } from './contacts-of-before.ts'
 
 const FIRST = '0001-start'
 
@@ -222,5 +223,18 @@ describe('migrations', () => {
     )
     expect(read("select position from sends where id = 's3'")).toEqual(['9'])
     after.close()
+  })
+
+  test('migrations: of contacts that were not proved, those count as given that users of sub-organizations were made with', () => {
+    const path = join(folder, 'given-contacts.db')
+    const before = new DatabaseSync(path)
+    migrateUntil(before, 'alter table verified_contacts add column proved')
+    writeContactsOfBefore((sql) => before.exec(sql))
+    migrate(before, 2)
+    const rows = before
+      .prepare('select user_id, type, contact, proved from verified_contacts order by user_id, type')
+      .all()
+    expect(rows.map((row) => Object.values(row).join(' '))).toEqual(CONTACTS_SINCE)
+    before.close()
   })
 })

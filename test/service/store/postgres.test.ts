@@ -16,6 +16,7 @@ import {
 import { migrate } from '../../../src/service/store/migrations.ts'
 import type { Secret } from '../../../src/telemetry/index.ts'
 import { findPostgres, startPostgres, type TestPostgres } from '../../postgres.ts'
+import { CONTACTS_SINCE, writeContactsOfBefore } from './contacts-of-before.ts'
 import { storeContract } from './contract.ts'
 
 let server: TestPostgres
@@ -102,6 +103,27 @@ describe.skipIf(findPostgres() === undefined)('PostgreSQL', () => {
       from pragma_table_list t join pragma_foreign_key_list(t.name) f`)
     expect(Number(references[0].n)).toBe(Number(ofReferences[0]!['n']))
     expect(Number(references[0].n)).toBeGreaterThan(40)
+  })
+
+  test('migrations: of contacts that were not proved, those count as given that users were made with', async () => {
+    const url = await server.create()
+    await (await open(url)).close()
+    const client = new pg.Client({ connectionString: url.reveal() })
+    await client.connect()
+    try {
+      await client.query('alter table verified_contacts drop column proved')
+      await client.query("delete from migrations where name = '0042-given-contacts'")
+      const statements: string[] = []
+      writeContactsOfBefore((sql) => statements.push(sql))
+      for (const sql of statements) await client.query(sql)
+      await (await open(url)).close()
+      const { rows } = await client.query(
+        'select user_id, type, contact, proved from verified_contacts order by user_id, type',
+      )
+      expect(rows.map((row) => Object.values(row).join(' '))).toEqual(CONTACTS_SINCE)
+    } finally {
+      await client.end()
+    }
   })
 
   test('migrations: processes that start together wait for each other', async () => {

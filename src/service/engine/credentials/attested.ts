@@ -10,7 +10,7 @@ import {
   isOauthIdentityKnown,
 } from '../../resources/oauth-providers/store.ts'
 import { listFeatures } from '../../resources/organizations/features-store.ts'
-import { findUsersByContact, type UserOfContact } from '../../resources/users/store.ts'
+import { findUsersByContact, findUsersLedTo, provedFirst, type UserOfContact } from '../../resources/users/store.ts'
 import { upsertVerifiedContact } from '../../resources/users/verified-contacts-store.ts'
 import type { OrganizationPlace, Transaction } from '../../store/index.ts'
 import { consumeVerificationToken, OTP_TYPES, readVerificationToken, requireUnused } from '../../verification/index.ts'
@@ -80,8 +80,8 @@ async function proveContact(
     inside: async (organizationId) => onlyOne(await findUsersByContact(tx, contact, { organizationId })),
     async below(parentId) {
       const proxy = await findAuthProxy(tx, parentId)
-      const users = await findUsersByContact(tx, contact, { parentId })
-      return takesProvedContacts(proxy && settingsOf(proxy)) ? users.filter(isProved) : provedFirst(users)
+      const isProved = takesProvedContacts(proxy && settingsOf(proxy))
+      return findUsersLedTo(tx, contact, { parentId, isProved })
     },
     conflict: () => apiError('credentialConflict'),
   })
@@ -105,16 +105,6 @@ async function proveContact(
       })
     },
   }
-}
-
-/** Who has proved the contact before goes before those who only say that it is theirs. */
-function provedFirst(users: readonly UserOfContact[]): readonly UserOfContact[] {
-  const proved = users.filter(isProved)
-  return proved.length > 0 ? proved : users
-}
-
-function isProved(user: UserOfContact): boolean {
-  return user.isProved === 1
 }
 
 function onlyOne(users: readonly UserOfContact[]): UserOfContact | undefined {

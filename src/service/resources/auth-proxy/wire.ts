@@ -38,7 +38,7 @@ export function settingsOf({ settings }: Pick<AuthProxyRow, 'settings'>): AuthPr
 
 /**
  * Whether nobody is found by a contact but who has proved it. Unstated: where looking for one takes a proof, finding one does too
- * (docs/protocol/auth-proxy.md#settings).
+ * (docs/protocol/auth-proxy.md#whom-a-contact-leads-to).
  */
 export function takesProvedContacts(settings: AuthProxySettings | undefined): boolean {
   return settings?.verificationTokenRequiredForGetAccountPii === true

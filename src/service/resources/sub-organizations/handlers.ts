@@ -7,6 +7,7 @@ import type { HandlerContext } from '../../engine/index.ts'
 import { FIRST_ROOT_USER_NAME, LOGIN_SWITCHES, notASubOrganization, thresholdTooHigh } from '../../readings.ts'
 import { readRootQuorum } from '../../store/index.ts'
 import { consumeVerificationToken } from '../../verification/index.ts'
+import { isAuthProxyUser } from '../auth-proxy/store.ts'
 import { toNewAuthenticator } from '../authenticators/new-authenticators.ts'
 import { type HandlerRows, mapIntent, mapResult, type TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
@@ -15,7 +16,7 @@ import { setQuorum } from '../organizations/quorum-store.ts'
 import { findOrganization, insertOrganization } from '../organizations/store.ts'
 import { privateKeyHandlers } from '../private-keys/handlers.ts'
 import { listPrivateKeys } from '../private-keys/store.ts'
-import { keepVerifiedContact } from '../users/contacts.ts'
+import { keepGivenContacts, keepVerifiedContact } from '../users/contacts.ts'
 import { addUsers, checkNewUsers, type NewUser, toNewUser } from '../users/new-users.ts'
 import { walletHandlers } from '../wallets/handlers.ts'
 import { listWallets } from '../wallets/store.ts'
@@ -73,6 +74,9 @@ const createSubOrganization: TypedHandler<NewSubOrganization, MadeSubOrganizatio
     for (const feature of features) await upsertFeature(tx, { organization_id: id, name: feature, value: '' })
     const rootUserIds = await addUsers(inside, rootUsers)
     await setQuorum(tx, id, { userIds: rootUserIds, threshold, now })
+    // What the proxy submits are the words of whoever signs up, and what a stolen key of it submits those of its thief.
+    if (!(await isAuthProxyUser(tx, context.organizationId, context.submitterId)))
+      await keepGivenContacts(inside, rootUserIds, rootUsers)
     if (signUp) {
       const { claims, userIndex } = await readSignUp(context, signUp)
       await consumeVerificationToken(context, claims, id)

@@ -47,7 +47,8 @@ const MATCHES = {
 /** A proof counts for the contact that it was given for, and not for one that the user has taken since. */
 function isProved(type: string, contact: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`exists (select 1 from verified_contacts as proof
-    where proof.user_id = users.id and proof.type = ${type} and proof.contact = ${contact})`
+    where proof.user_id = users.id and proof.type = ${type} and proof.contact = ${contact}
+      and proof.proved = 1)`
 }
 
 /** Lists the ids of a parent's sub-organizations, newest first (docs/protocol/requests.md#pages-and-filters). */

@@ -5,7 +5,7 @@ import { FEATURE_NAMES, featureNotEnabled, noUserWithContact, severalUsersWithCo
 import type { UserRow } from '../../store/index.ts'
 import { isSameContact, OTP_TYPES, type OtpType, type VerificationClaims } from '../../verification/index.ts'
 import { listUsersWithContact } from './contacts-store.ts'
-import { upsertVerifiedContact } from './verified-contacts-store.ts'
+import { insertGivenContact, upsertVerifiedContact } from './verified-contacts-store.ts'
 import { readFeatureNames } from './ways-in.ts'
 
 type Where = Pick<HandlerContext, 'tx' | 'organizationId'>
@@ -39,6 +39,21 @@ export async function keepVerifiedContact(
 ): Promise<void> {
   const { proof: type } = OTP_TYPES[verificationType]
   await upsertVerifiedContact(tx, { organization_id: organizationId, user_id: userId, type, contact })
+}
+
+/** Keeps which contacts a parent has given to new users. */
+export async function keepGivenContacts(
+  { tx, organizationId }: Where,
+  userIds: readonly string[],
+  users: readonly Pick<UserRow, 'email' | 'phone_number'>[],
+): Promise<void> {
+  for (const [index, user] of users.entries()) {
+    for (const { column, proof: type } of Object.values(OTP_TYPES)) {
+      const contact = column === 'email' ? user.email?.toLowerCase() : user.phone_number
+      if (contact)
+        await insertGivenContact(tx, { organization_id: organizationId, user_id: userIds[index]!, type, contact })
+    }
+  }
 }
 
 /** Throws unless a token proves this contact of a user. */

@@ -82,9 +82,18 @@ export async function deleteUsers(tx: Transaction, organizationId: string, userI
   await userTable.delete(tx, organizationId, userIds)
 }
 
-/** A user who says that a contact is theirs; whether it was proved is told beside it. */
+/** A user in whose record a contact stands, and how it came there. */
 export interface UserOfContact extends UserRow {
-  readonly isProved: number
+  /** 1: this user has proved it; 0: the parent has given it to them; null: it was only written down. */
+  readonly isProved: number | null
+}
+
+/** A contact as one of a user's record, and as one that was proved. */
+export interface NamedContact {
+  readonly column: 'email' | 'phone_number'
+  /** EMAIL or PHONE_NUMBER. */
+  readonly type: string
+  readonly contact: string
 }
 
 /**
@@ -93,7 +102,7 @@ export interface UserOfContact extends UserRow {
  */
 export async function findUsersByContact(
   tx: Transaction,
-  of: { readonly column: 'email' | 'phone_number'; readonly type: string; readonly contact: string },
+  of: NamedContact,
   within: { readonly organizationId: string } | { readonly parentId: string },
 ): Promise<UserOfContact[]> {
   const own = of.column === 'email' ? sql<string>`lower(users.email)` : sql<string>`users.phone_number`
@@ -102,7 +111,7 @@ export async function findUsersByContact(
     .innerJoin('organizations', 'organizations.id', 'users.organization_id')
     .selectAll('users')
     .select(
-      sql<number>`exists (select 1 from verified_contacts as proof where proof.user_id = users.id
+      sql<number | null>`(select proof.proved from verified_contacts as proof where proof.user_id = users.id
         and proof.type = ${of.type} and proof.contact = ${of.contact})`.as('isProved'),
     )
     .where(own, '=', of.contact)
@@ -114,4 +123,25 @@ export async function findUsersByContact(
     )
     .orderBy('users.position')
     .execute()
+}
+
+/**
+ * Finds the users of sub-organizations to whom a contact leads that was shown to their parent: those who have proved it; where nobody
+ * has, those to whom the parent has given it, unless it has to be proved. Oldest first.
+ * INVARIANT: what was only written down, by whomever inside a sub-organization, leads nobody there: it would be a trap for the person
+ * whose contact it is (docs/protocol/auth-proxy.md#whom-a-contact-leads-to).
+ */
+export async function findUsersLedTo(
+  tx: Transaction,
+  contact: NamedContact,
+  { parentId, isProved }: { readonly parentId: string; readonly isProved: boolean },
+): Promise<readonly UserOfContact[]> {
+  const users = await findUsersByContact(tx, contact, { parentId })
+  return provedFirst(users).filter((user) => user.isProved === 1 || (user.isProved === 0 && !isProved))
+}
+
+/** Those who have proved the contact, or all where nobody has. */
+export function provedFirst(users: readonly UserOfContact[]): readonly UserOfContact[] {
+  const proved = users.filter(({ isProved }) => isProved === 1)
+  return proved.length > 0 ? proved : users
 }
