@@ -210,6 +210,14 @@ export function faultsOf(
   return [...missed.map((set) => `${set} may ${asked}`), ...untrue]
 }
 
+/** The sets that lines tell of a request: of those whose conditions hold of it. */
+export function toldFor(lines: readonly PowerLine[], request: Partial<PolicyContext>): readonly string[] {
+  return lines.flatMap((line) => {
+    const { all, unless } = conditionsOf(line)
+    return holds(all, request) && !unless.some((one) => holds(one, request)) ? setsOf(line) : []
+  })
+}
+
 /** The lines that are told of one type of activity over one wallet. */
 export function linesFor(rows: readonly PowerRow[], type: string, wallet: typeof COLD): readonly PowerLine[] {
   return rows
