@@ -7,6 +7,7 @@ import { findActivity } from '../protocol/index.ts'
 import {
   type Actual,
   type Address,
+  claimsOf,
   formatAddress,
   type KindName,
   kinds,
@@ -255,13 +256,14 @@ function createdPasskey({ authenticatorName, challenge, attestation }: Intent, u
   })
 }
 
-/** Whom a token identifies is not read, and the intent is shown too. */
-function createdProvider({ providerName, oidcClaims }: Intent, user: Owner): Pair {
+/** Whom a token is of is what it says itself; the intent is shown too. */
+function createdProvider({ providerName, oidcClaims, oidcToken }: Intent, user: Owner): Pair {
   const { iss, aud, sub } = isRecord(oidcClaims) ? oidcClaims : {}
   const fields = {
     ...(iss ? { issuer: iss } : {}),
     ...(aud ? { audience: aud } : {}),
     ...(sub ? { subject: sub } : {}),
+    ...claimsOf(oidcToken),
   }
   return createdCredential('oauthProvider', providerName, user, fields)
 }

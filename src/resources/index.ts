@@ -33,6 +33,7 @@ export {
 } from './model.ts'
 export { scopedNames } from './named.ts'
 export { organizationOf } from './people.ts'
+export { claimsOf, type TokenClaims } from './token-claims.ts'
 export {
   isPlainRecord,
   isReference,

@@ -159,13 +159,15 @@ describe('review', () => {
     const { userId } = bob!
     const { publicKey } = generateP256KeyPair()
     const apiKeys = [{ apiKeyName: 'ci', publicKey, curveType: 'API_KEY_CURVE_P256', expirationSeconds: '60' }]
-    const oauthProviders = [{ providerName: 'google', oidcToken: await issuer.token({ sub: 'mallory' }) }]
+    const oidcToken = await issuer.token({ sub: 'mallory' })
+    const oauthProviders = [{ providerName: 'google', oidcToken }]
     const asked = [
       ['ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', { authenticators: [createPasskey().register()] }],
       ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', { apiKeys }],
       ['ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2', { oauthProviders }],
     ] as const
     const shown: string[] = []
+    const said: string[] = []
     for (const [type, parameters] of asked) {
       const { id } = await service.root.submit(type, { userId, ...parameters })
       const { stdout } = await quorate(['review', id, ...as(bob, 'bob')], { env })
@@ -174,8 +176,14 @@ describe('review', () => {
       expect(json.activity.review.credentials).toMatchObject([
         { user: 'bob', powers: expect.arrayContaining([expect.anything()]) },
       ])
-      await quorate(['reject', id, '--yes', ...as(bob, 'bob')], { env })
+      for (const command of [['approvals'], ['activities'], ['reject', id, '--yes'], ['activities', '--json']]) {
+        const { stdout, stderr } = await quorate([...command, ...as(bob, 'bob')], { env })
+        said.push(stdout, stderr)
+      }
+      said.push(stdout, JSON.stringify(json))
     }
+    // Its holder logs in by a token, whoever reads of it: each part of one is looked for.
+    for (const part of oidcToken.split('.')) expect(said.join('')).not.toContain(part)
     const [passkey, key, provider] = shown
     expect(passkey).toMatch(/\+ authenticator\.bob\./)
     expect(passkey).toMatch(
@@ -186,6 +194,11 @@ describe('review', () => {
     expect(provider).toContain('whoever holds OAuth provider google acts as bob\n')
     // Whom its token is of is for the voter to read.
     expect(provider).toContain('it asks to')
+    const of = { issuer: issuer.url, audience: 'client', subject: 'mallory' }
+    for (const [name, value] of Object.entries(of)) expect(provider).toMatch(new RegExp(`${name}:? +${value}\\n`))
+    expect(JSON.parse(said.at(-1)!).activity.parameters.oauthProviders).toEqual([
+      { providerName: 'google', oidcToken: { ...of, token: '[not shown]' } },
+    ])
   })
 
   test('a feature by which somebody logs in gives them power, and one that is removed is told', async () => {

@@ -3,8 +3,8 @@ import type { CredentialAdded } from '../../analysis/index.ts'
 import { type MissingFactors, missingMethods, votesOn } from '../../authority/index.ts'
 import type { ReviewedActivity } from '../../operations/index.ts'
 import { factorsText, renderApprovers, renderEffects, renderPower, shortCode } from '../../plan/index.ts'
-import { fromTimestamp, isWaiting, type Wire } from '../../protocol/index.ts'
-import { type Actual, type Address, kinds, nameValue, type Value } from '../../resources/index.ts'
+import { fromTimestamp, isWaiting, type Json, type Wire } from '../../protocol/index.ts'
+import { type Actual, type Address, claimsOf, kinds, nameValue, type Value } from '../../resources/index.ts'
 import type { SendNames } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
@@ -90,25 +90,48 @@ export function viewActivity(
     ...(isWaiting(activity.status) && approvals.length > 0
       ? { approvalsLapseAt: new Date(lapseAtMs).toISOString() }
       : {}),
-    parameters: withoutCodes(
+    parameters: withoutSecrets(
       nameValue((Object.values(activity.intent)[0] ?? {}) as Value, actual ? namesOf(actual) : new Map()),
     ),
     ...(actual ? describePayments(activity, actual, sendNames) : {}),
     ...(activity.failure ? { failure: activity.failure.message ?? '' } : {}),
     ...(activity.failure?.details?.length ? { failureDetails: activity.failure.details } : {}),
     ...(alike.length > 0 ? { lookAlikes: alike } : {}),
-    ...(review ? { review } : {}),
+    ...(review ? { review: withoutSecretsIn(review) } : {}),
   }
 }
 
-/** What logs somebody in once: the record of its use has it, and nobody who reads that needs it. */
-const CODES: ReadonlySet<string> = new Set(['otpCode', 'authCode', 'codeVerifier'])
+/** What logs somebody in, or proves who somebody is: a record of its use has it, and nobody who reads that needs it. */
+const SECRETS: ReadonlySet<string> = new Set(['otpCode', 'authCode', 'codeVerifier', 'oidcToken', 'verificationToken'])
 
-/** Parameters without the codes of a login, which stand on their first level. */
-function withoutCodes(parameters: Value): Value {
-  if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters)) return parameters
-  const named = Object.entries(parameters).map(([name, value]) => [name, CODES.has(name) ? '[not shown]' : value])
-  return Object.fromEntries(named) as Value
+/** Parameters without codes and tokens, at any depth; of a token of an OIDC issuer, whom it says that it is of. */
+function withoutSecrets(value: Value): Value {
+  if (Array.isArray(value)) return value.map((one: Value) => withoutSecrets(one))
+  if (typeof value !== 'object' || value === null) return value
+  const shown = Object.entries(value).map(([name, member]) => [
+    name,
+    SECRETS.has(name) && member !== '' ? (tokenClaims(name, member) ?? '[not shown]') : withoutSecrets(member),
+  ])
+  return Object.fromEntries(shown) as Value
+}
+
+function tokenClaims(name: string, member: Value): Value | undefined {
+  const claims = name === 'oidcToken' ? claimsOf(member) : undefined
+  return claims && { ...claims, token: '[not shown]' }
+}
+
+/** The same of where it is not as planned: what is asked may hold a whole provider, or its token alone. */
+function withoutSecretsIn(review: ReviewedActivity): ReviewedActivity {
+  const { explained } = review
+  if (explained.kind !== 'mismatch') return review
+  const deviations = explained.deviations.map((one) => {
+    const name = one.parameter.split('.').at(-1)!
+    const told = (value: Json | undefined) =>
+      value === undefined ? undefined : (withoutSecrets({ [name]: value as Value }) as Record<string, Json>)[name]
+    const [planned, asked] = [told(one.planned), told(one.asked)]
+    return { ...one, ...(planned === undefined ? {} : { planned }), ...(asked === undefined ? {} : { asked }) }
+  })
+  return { ...review, explained: { ...explained, deviations } }
 }
 
 function nameOf({ user, userId }: Wire.Vote): string {
