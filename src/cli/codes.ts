@@ -79,7 +79,8 @@ export const cliCodes = {
   },
   'cli/reference-taken': {
     summary: 'a reference is used already, for another send than this one',
-    solve: 'give the send a reference of its own; nothing was submitted',
+    solve:
+      'give the send a reference of its own; if the named activity has another reference in your records, say so with `--not ACTIVITY`; nothing was submitted',
     exit: EXIT.refused,
   },
   'cli/reference-alike': {

@@ -34,8 +34,9 @@ export interface SentElsewhere {
   /** ISO 8601. */
   readonly createdAt: string
   /**
-   * `same`: it is this send, under this reference; `other`: the reference stands for another send; `equal`: another reference,
-   * or none that can be known, and the same payer, receiver, asset and amount.
+   * `same`: it is this send, under this reference; `other`: the reference stands for another send, or, once in a million
+   * times, another reference has the same time; `equal`: another reference, or none that can be known, and the same payer,
+   * receiver, asset and amount.
    */
   readonly kind: 'same' | 'other' | 'equal'
   /** Of the same send, the time in its body. */
@@ -85,7 +86,7 @@ export async function findElsewhere(
     for (const order of orders) {
       const bodyTimeMs = equal.includes(order) ? bodyTimeIn(withFeeOf(order, parameters), activity) : undefined
       const kind = bodyTimeMs !== undefined ? 'same' : isUnder(order, activity) ? 'other' : undefined
-      if (kind === undefined) continue
+      if (kind === undefined || (kind === 'other' && not.includes(activity.id))) continue
       const by: SentElsewhere = { ...facts, kind, ...(bodyTimeMs === undefined ? {} : { bodyTimeMs }) }
       under.set(order, [...(under.get(order) ?? []), { by, activity }])
     }
@@ -164,20 +165,8 @@ export async function assertNotElsewhere(
   const found = await findElsewhere(client, orders, asking)
   const refused = (kind: SentElsewhere['kind']) =>
     orders.flatMap((order) => (found.get(order)?.kind === kind ? [{ order, by: found.get(order)! }] : []))
-  const [other] = refused('other')
-  if (other !== undefined) {
-    const { order, by } = other
-    throw new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send`, {
-      exit: EXIT.refused,
-      facts: {
-        'that send': canonicalJson(by.parameters),
-        activity: by.activityId,
-        since: by.createdAt,
-        submitted: 'nothing',
-      },
-      next: 'give this send a reference of its own',
-    })
-  }
+  const other = refused('other')
+  if (other.length > 0) throw takenElsewhere(other)
   const equal = refused('equal')
   if (equal.length > 0) throw sentElsewhere(equal)
   return orders.map((order) => {
@@ -199,27 +188,50 @@ export function withFeeOf(order: SendOrder, sent: Json): SendOrder {
 /** As many as a reader compares at once. */
 const MOST_SHOWN = 5
 
-function sentElsewhere(equal: readonly { readonly order: SendOrder; readonly by: SentElsewhere }[]): QuorateError {
-  const [{ order, by }] = equal as readonly [(typeof equal)[number]]
+type Refused = readonly { readonly order: SendOrder; readonly by: SentElsewhere }[]
+
+function takenElsewhere(taken: Refused): QuorateError {
+  const [{ order, by }] = taken as readonly [Refused[number]]
+  const { which, ids, rest } = summaryOf(taken)
+  return new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send${rest}`, {
+    exit: EXIT.refused,
+    facts: {
+      'that send': canonicalJson(by.parameters),
+      activity: by.activityId,
+      ...which,
+      'how this is known':
+        'the time in its request is one that follows from this reference; from another reference it follows once in a million times',
+      submitted: 'nothing',
+    },
+    next: `give this send a reference of its own; if that send has another reference in your records, say so with --not ${ids}`,
+  })
+}
+
+function sentElsewhere(equal: Refused): QuorateError {
+  const [{ order, by }] = equal as readonly [Refused[number]]
   const { amount, from, to, reference } = order
-  const rest = equal.length === 1 ? '' : `, and ${equal.length - 1} more like it`
-  const shown = equal
-    .slice(0, MOST_SHOWN)
-    .map(({ order, by }) => [order.reference, `${by.activityId}, ${by.createdAt}`])
-  const ids = [...new Set(equal.map(({ by }) => by.activityId))].join(',')
+  const { which, ids, rest } = summaryOf(equal)
   return new QuorateError(
     'cli/sent-elsewhere',
     `${amount} from ${from} to ${to} was sent before, and not from this ledger: activity ${by.activityId}${rest}`,
     {
       exit: EXIT.refused,
-      facts: {
-        reference,
-        ...(equal.length === 1 ? { since: by.createdAt } : Object.fromEntries(shown)),
-        submitted: 'nothing',
-      },
+      facts: { reference, ...which, submitted: 'nothing' },
       next: `if this is another payment, say so with --not ${ids}`,
     },
   )
+}
+
+/** Which activities decide about the refused orders, their ids as `--not` takes them, and how many more there are than the first. */
+function summaryOf(refused: Refused) {
+  const shown = refused
+    .slice(0, MOST_SHOWN)
+    .map(({ order, by }) => [order.reference, `${by.activityId}, ${by.createdAt}`])
+  return {
+    which: refused.length === 1 ? { since: refused[0]!.by.createdAt } : Object.fromEntries(shown),
+    ids: [...new Set(refused.map(({ by }) => by.activityId))].join(','),
+    rest: refused.length === 1 ? '' : `, and ${refused.length - 1} more like it`,
+  }
 }
 
 /** Whether an activity that asks for something else was submitted under the reference of an order. */

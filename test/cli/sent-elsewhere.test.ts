@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readTransactionState, type SendOrder, sendIdOf } from '../../activities/index.ts'
+import { bodyTimeOf } from '../../activities/send-times.ts'
 import { createPlaces, isThere } from '../activities/store-places.ts'
 import { runs } from '../runs.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
@@ -107,6 +108,20 @@ describe('a reference is the organization’s, not a folder’s', () => {
       code: 'cli/reference-taken',
       facts: { activity: first.activityId, submitted: 'nothing' },
     })
+  })
+
+  test('another reference that has the same times by chance is refused until it is said to be another, and then sent', async () => {
+    const [used, free] = referencesOfOneTime()
+    const first = await machine().send(orderOf(used, {}, '64'))
+    const next = orderOf(free, {}, '65')
+    await expect(machine().send(next)).rejects.toMatchObject({
+      code: 'cli/reference-taken',
+      facts: { activity: first.activityId, submitted: 'nothing' },
+      next: expect.stringMatching(new RegExp(`say so with --not ${first.activityId}$`)),
+    })
+    expect((await machine().send(next, [first.activityId!])).activityId).not.toBe(first.activityId)
+    await expect.poll(async () => (await paidOnChain()).get(65n)).toBe(1)
+    expect((await paidOnChain()).get(64n)).toBe(1)
   })
 
   test('a reference whose send was given up is free from another folder too, and has the next send from then on', async () => {
@@ -221,6 +236,19 @@ test('send: a reference that looks like one of an equal payment is refused until
   const batch = await quorate(['send', 'defs', '--batch', 'rows.csv', '--yes'], { env: day.env, cwd: day.folder })
   expect([batch.exit, batch.stderr]).toEqual([4, expect.stringContaining('reference row_1 looks like ROW-1')])
 })
+
+/** Two references whose requests have the same time: an hour has 3,600,000 of them, and of a few thousand references two share one. */
+function referencesOfOneTime(): readonly [string, string] {
+  const at = Date.now()
+  const seen = new Map<number, string>()
+  for (let number = 0; ; number++) {
+    const reference = `CHANCE-${number}`
+    const time = bodyTimeOf(orderOf(reference), at)
+    const before = seen.get(time)
+    if (before !== undefined) return [before, reference]
+    seen.set(time, reference)
+  }
+}
 
 /** How many transactions pay so many wei to the payroll, by all blocks of the chain. */
 async function paidOnChain(): Promise<ReadonlyMap<bigint, number>> {

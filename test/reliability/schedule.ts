@@ -64,6 +64,8 @@ export interface Scheduled {
   readonly restores: number
   /** References that were begun on both machines. */
   readonly both: number
+  /** Times that a reference was refused since another one has its times by chance, and was said to be another. */
+  readonly chances: number
   /** References that no block has, that more than one transaction has, and whose amount is another. */
   readonly unpaid: number
   readonly twice: number
@@ -203,9 +205,10 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
 
   /** As `quorate send` does it, with an order or with a file of them, again until it is done. */
   const begin = async ({ store, temporal, begun, runs }: Machine, orders: readonly SendOrder[]): Promise<void> => {
+    const not: string[] = []
     for (;;) {
       try {
-        const asking = { ledger: store.sends, not: [], now: Date.now, pause: (ms: number) => stage.pause(ms) }
+        const asking = { ledger: store.sends, not, now: Date.now, pause: (ms: number) => stage.pause(ms) }
         const asked = await assertNotElsewhere(client, orders, asking)
         const sendIds = asked.map((order) => sendIdOf(order))
         const started = {
@@ -230,13 +233,19 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
         runs.push({ workflowId, sendIds })
         return
       } catch (error) {
+        const taken = takenByChance(error)
+        if (taken !== undefined) {
+          not.push(taken)
+          figures.chances++
+          continue
+        }
         if (/^(cli|apply)\//.test((error as { code?: string }).code ?? '')) throw error
         await stage.pause(200)
       }
     }
   }
 
-  const figures = { kills: 0, restores: 0, both: 0 }
+  const figures = { kills: 0, restores: 0, both: 0, chances: 0 }
   const kills = [
     () => kill(machines[0].worker!),
     () => kill(machines[1].worker!),
@@ -321,6 +330,26 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
     }
     for (const [machine, rows] of batches) if (rows.length > 0) begins.push(begin(machine, rows))
     await Promise.all(begins)
+  }
+
+  /**
+   * The activity of another reference that has the same times as one of those that are begun. A reference is here that of one
+   * payment, so that what another payment stands under is another reference.
+   */
+  function takenByChance(error: unknown): string | undefined {
+    const { code, facts } = error as { readonly code?: string; readonly facts?: Record<string, string> }
+    if (code !== 'cli/reference-taken' || facts?.['activity'] === undefined) return undefined
+    const asked = (parameters: unknown) => {
+      const { value, unsignedTransaction } = parameters as {
+        readonly value?: string
+        readonly unsignedTransaction?: string
+      }
+      return value ?? unsignedTransaction
+    }
+    const sent = asked(JSON.parse(facts['that send']!))
+    const own = /reference `([^`]+)`/.exec(String(error))?.[1]
+    const payer = orders.find(({ parameters }) => asked(parameters) === sent)
+    return payer === undefined || payer.reference === own ? undefined : facts['activity']
   }
 
   function orderOf(index: number): SendOrder {

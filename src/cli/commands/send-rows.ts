@@ -73,7 +73,7 @@ export const sendCommands: readonly CommandRow[] = [
       {
         flags: '--not <others>',
         meaning:
-          'ids of activities, or references that look like this one, with commas between, that pay the same to the same and are other payments (default: such a send is refused)',
+          'ids of activities, or references that look like this one, with commas between, that are other payments although they pay the same to the same or seem to have this reference (default: such a send is refused)',
       },
       { flags: '--skip-denied', meaning: 'of a batch, leave out what the policies would deny (default: send nothing)' },
       { flags: '--stop-on-failure', meaning: 'of a batch, begin nothing more once a send has failed' },
