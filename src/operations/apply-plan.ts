@@ -23,6 +23,8 @@ export type ApplyEvent =
   | { readonly kind: 'detached' }
   /** What came of it; undefined where there was nothing to do. */
   | { readonly kind: 'carried out'; readonly plan: Plan; readonly result: CarriedOut | undefined }
+  /** The plan was stale, because somebody else has made its changes: nothing of them is left to do. */
+  | { readonly kind: 'done elsewhere' }
   /** Planned again when it was done. */
   | { readonly kind: 'planned again'; readonly plan: Plan }
   /** The lock was not written: the definitions in the folder are not those of the plan. */
@@ -55,10 +57,15 @@ export async function applyFolder(door: ApplyDoor, request: PlanRequest): Promis
   assertApplicable(plan)
   const begun = hasWork(plan)
   if (begun) await door.confirm(plan)
-  const exit = await applyPlan(door, plan)
+  const result = await applyPlan(door, plan)
   // Detached, the apply goes on: whether anything will be left to do is not known yet.
-  if (exit !== EXIT.done || (begun && door.isDetached)) return exit
-  const after = begun ? await door.plan(request) : planned
+  if (begun && door.isDetached) return EXIT.done
+  const exit = result?.exit ?? EXIT.done
+  const overtaken = exit === EXIT.stale ? await planIfDone(request) : undefined
+  if (overtaken) tell({ kind: 'done elsewhere' })
+  tell({ kind: 'carried out', plan, result: overtaken ? undefined : result })
+  if (exit !== EXIT.done && !overtaken) return exit
+  const after = overtaken ?? (begun ? await door.plan(request) : planned)
   if (!after) return EXIT.error
   if (mayLock(after.plan, plan)) await saveLock(after, { place, check })
   if (begun) tell({ kind: 'planned again', plan: after.plan })
@@ -87,26 +94,32 @@ export async function applySaved(
   tell({ kind: 'planned', plan })
   assertApplicable(plan)
   await assertFreshInside(reader(place), plan, { dataDir })
-  const exit = await applyPlan(door, plan)
+  const result = await applyPlan(door, plan)
+  if (hasWork(plan) && door.isDetached) return EXIT.done
+  tell({ kind: 'carried out', plan, result })
+  const exit = result?.exit ?? EXIT.done
   if (exit === EXIT.done && !door.isDetached) await saveLockOf(door, plan, requestFor)
   return exit
 }
 
-async function applyPlan({ tell, withApplies, isDetached, isEnough }: ApplyDoor, plan: Plan): Promise<ExitCode> {
-  if (!hasWork(plan)) {
-    tell({ kind: 'carried out', plan, result: undefined })
-    return EXIT.done
-  }
+/** Undefined where there was nothing to do, and where it goes on detached. */
+async function applyPlan(
+  { tell, withApplies, isDetached, isEnough }: ApplyDoor,
+  plan: Plan,
+): Promise<CarriedOut | undefined> {
+  if (!hasWork(plan)) return undefined
   return withApplies(async (applies) => {
-    if (isDetached) {
-      await startApply(applies, plan)
-      tell({ kind: 'detached' })
-      return EXIT.done
-    }
-    const result = await carryOut({ plan, applies, tell, isEnough: (_, handle) => isEnough(handle) })
-    tell({ kind: 'carried out', plan, result })
-    return result.exit
+    if (!isDetached) return carryOut({ plan, applies, tell, isEnough: (_, handle) => isEnough(handle) })
+    await startApply(applies, plan)
+    tell({ kind: 'detached' })
+    return undefined
   })
+}
+
+/** The plan made again, where nothing is left to do: somebody has applied the same definitions meanwhile. */
+async function planIfDone(request: PlanRequest): Promise<Planned | undefined> {
+  const after = await planFolder(request, () => {}).catch(() => undefined)
+  return after && !hasWork(after.plan) ? after : undefined
 }
 
 /** Nothing is wrong when it cannot be written here: the next plan from the definitions makes the lock again. */

@@ -21,6 +21,7 @@ import {
   writeFiles,
 } from './harness.ts'
 import { onlyTags, scene } from './scene.ts'
+import { canMakeTerminals, onTerminal } from './terminal.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
 describe('apply: from definitions to an empty plan', () => {
@@ -117,6 +118,27 @@ describe('apply: detached', () => {
 })
 
 describe('apply: one at a time', () => {
+  test.skipIf(!canMakeTerminals)(
+    'a person who says yes after somebody else has applied the same definitions is told so, and nothing is done twice',
+    async () => {
+      const { service, folder, env } = await scene()
+      const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one', 'two']) })
+      let other: { readonly exit: number | null } | undefined
+      const { exit, shown } = await onTerminal(['apply', defs], {
+        env,
+        async answer() {
+          other = await quorate(['apply', defs, '--yes'], { env })
+          return 'y\r'
+        },
+      })
+      expect(other?.exit).toBe(0)
+      expect(shown).toContain('somebody else has made these changes meanwhile')
+      expect(shown).toContain('No changes.')
+      expect(exit, shown).toBe(0)
+      expect(await countActivities(service)).toBe(2)
+    },
+  )
+
   test('while one waits, changed definitions are refused whole; after it the newest are applied, and those between never', async () => {
     const { service, folder, env } = await scene()
     const bob = await createTestUser(service, 'bob')

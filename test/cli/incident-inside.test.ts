@@ -1,15 +1,12 @@
 /** A leaked key that is registered in many organizations: which is cut off first, what a person is asked, what one's fault stops. */
-import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
-import { builtMain } from '../built.ts'
 import { type Meddle, startBetween } from '../faults/between.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { environmentOf, keyFile, quorateShared as quorate, testFolder } from './harness.ts'
-
-const canMakeTerminals = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
+import { canMakeTerminals, onTerminal } from './terminal.ts'
 
 /** How many organizations are looked through at once (`inEach`). */
 const AT_ONCE = 16
@@ -126,21 +123,15 @@ test.skipIf(!canMakeTerminals)(
   'incident key: a person is asked for the organization itself, and again with those inside in sight; without a yes they stay',
   async () => {
     const { between, contain, env, folder, client, service, organizations } = await open({ inside: 2 })
-    const command = [process.execPath, builtMain(), ...contain].map((word) => `'${word}'`).join(' ')
-    const child = spawn('script', ['-qec', command, '/dev/null'], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
-      cwd: folder,
-    })
-    let shown = ''
     const answered: { readonly before: string; readonly submits: number }[] = []
-    child.stdout.on('data', (part: Buffer) => {
-      shown += String(part)
-      if (shown.split('[y/N]').length - 1 === answered.length) return
-      answered.push({ before: shown, submits: between.passed.filter(({ submits }) => submits).length })
-      child.stdin.write(answered.length === 1 ? 'y\r' : 'n\r')
+    const { exit, shown } = await onTerminal(contain, {
+      env,
+      cwd: folder,
+      answer(before, question) {
+        answered.push({ before, submits: between.passed.filter(({ submits }) => submits).length })
+        return question === 1 ? 'y\r' : 'n\r'
+      },
     })
-    const exit = await new Promise((resolve) => child.once('close', resolve))
     expect(exit, shown).toBe(6)
     const [first, second] = answered
     expect(first!.submits).toBe(0)

@@ -173,6 +173,9 @@ function createShow(
       case 'detached':
         io.say('The apply goes on in the background; follow it with `quorate status --follow`.\n')
         return
+      case 'done elsewhere':
+        io.say('Planned again: somebody else has made these changes meanwhile, and nothing is left to do.\n')
+        return
       case 'carried out':
         return writeResult(input, event.plan, event.result)
       case 'planned again':
