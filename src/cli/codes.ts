@@ -189,6 +189,10 @@ export const cliCodes = {
     summary: 'the organization is not watched from this data folder',
     solve: 'begin with `quorate watch add FOLDER`',
   },
+  'cli/watch-unchanged': {
+    summary: 'Temporal was asked to pause or resume a watch, and does not tell it as paused or resumed',
+    solve: 'see how it stands with `quorate watch list`, and give the command again',
+  },
   'cli/watched-definitions': {
     summary: 'the definitions that an organization is watched with have errors where the worker loads them',
     solve: 'mend them and give them again with `quorate watch add FOLDER`',

@@ -1,6 +1,7 @@
 /** Watches: which organizations are looked at again and again, by a Temporal Schedule each, and how they stood last. */
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import type { Client, ScheduleHandle } from '@temporalio/client'
+import { type Client, encodeScheduleOverlapPolicy, type ScheduleHandle } from '@temporalio/client'
 import {
   createPlanStore,
   type NoticeSinkState,
@@ -209,23 +210,22 @@ export async function findWatch(place: ApplyPlace): Promise<Watched> {
   })
 }
 
-/** It is looked at no more until somebody resumes it. Throws `cli/not-watched`. */
+/** It is looked at no more until somebody resumes it. Throws `cli/not-watched` and `cli/watch-unchanged`. */
 export async function pauseWatch(place: ApplyPlace, because: string): Promise<void> {
   await findWatch(place)
   // Without a note Temporal takes it for no pause.
-  await scheduleOf(place.client, place.organizationId).pause(because.trim() || 'no reason given')
-  await settled(place, ({ isPaused }) => isPaused)
+  const pause = because.trim() || 'no reason given'
+  await change(place, { pause }, ({ isPaused }) => isPaused)
 }
 
-/** It is looked at again, at once, and what was held is tried once more. Throws `cli/not-watched`. */
+/** It is looked at again, at once, and what was held is tried once more. Throws `cli/not-watched` and `cli/watch-unchanged`. */
 export async function resumeWatch(place: ApplyPlace): Promise<void> {
   const { watch } = await findWatch(place)
   const { watches } = createPlanStore(join(place.dataDir, 'plans'))
   await watches.put({ ...watch, resumedAt: new Date().toISOString() })
-  const handle = scheduleOf(place.client, place.organizationId)
-  await handle.unpause()
-  await handle.trigger(OVERLAP)
-  await settled(place, ({ isPaused, nextAt }) => !isPaused && nextAt !== undefined)
+  const overlapPolicy = encodeScheduleOverlapPolicy(OVERLAP)!
+  const isResumed = ({ isPaused, nextAt }: Described) => !isPaused && nextAt !== undefined
+  await change(place, { unpause: 'resumed', triggerImmediately: { overlapPolicy } }, isResumed)
 }
 
 /** It is looked at now, also where it is paused. Throws `cli/not-watched`. */
@@ -283,14 +283,38 @@ async function describe(client: Client, organizationId: string): Promise<Describ
   }
 }
 
-/** Temporal takes a change of a Schedule and makes it a moment later: who asks next is to read it. Waits 5 s at most. */
-async function settled({ client, organizationId }: ApplyPlace, wanted: (described: Described) => boolean) {
-  for (let left = 50; left > 0; left--) {
-    const described = await describe(client, organizationId)
-    if (!described || wanted(described)) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
+type Patch = NonNullable<Parameters<Client['workflowService']['patchSchedule']>[0]['patch']>
+
+/**
+ * Has Temporal change the Schedule, and resolves when it has. Of the changes that reach a Schedule in one of its workflow tasks
+ * Temporal makes the last alone: a look that a webhook asks for can undo a pause. So all that is to change is one change, and it is
+ * asked for again until Temporal tells it as made.
+ */
+async function change({ client, organizationId }: ApplyPlace, patch: Patch, isMade: (described: Described) => boolean) {
+  const { namespace, identity } = client.options
+  const until = Date.now() + CHANGE_MS
+  while (Date.now() < until) {
+    const scheduleId = reconcileId(organizationId)
+    await client.workflowService.patchSchedule({ namespace, identity, scheduleId, requestId: randomUUID(), patch })
+    for (let left = 20; left > 0; left--) {
+      const described = await describe(client, organizationId)
+      if (!described || isMade(described)) return
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
   }
+  const asked = patch.pause ? 'paused' : 'resumed'
+  throw new QuorateError(
+    'cli/watch-unchanged',
+    `Temporal does not tell the watch as ${asked}, ${CHANGE_MS / 1000} s after it was asked`,
+    {
+      facts: { organizationId, [asked]: 'unknown' },
+      next: 'see how it stands with `quorate watch list`, and give the command again',
+    },
+  )
 }
+
+/** How long Temporal is waited for. An incident waits for 10 s until it says that it does not know. */
+const CHANGE_MS = 9_000
 
 /** gRPC's code for what is not there. */
 const NOT_FOUND = 5

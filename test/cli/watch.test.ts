@@ -1,10 +1,11 @@
 /** Organizations that are watched: a real Temporal Schedule, worker and service; looks are asked for, and nobody waits for a clock. */
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { WatchState } from '../../activities/index.ts'
-import { whereShown } from '../../src/operations/index.ts'
+import { findWatch, pauseWatch, resumeWatch, runWatch, taskQueueOf, whereShown } from '../../src/operations/index.ts'
 import { readPlan } from '../../src/plan/index.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
+import { runs } from '../runs.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { askUntil } from '../workflows/asking.ts'
 import { createReplayer } from '../workflows/recorded.ts'
@@ -164,6 +165,39 @@ describe('watch: report', () => {
     const gone = await quorate(['watch', 'run'], place)
     expect(gone.stderr).toContain('error cli/not-watched')
     expect(gone.exit).toBe(1)
+  })
+})
+
+test('watch: a pause and a resume are made though looks are asked for in the same moment', async () => {
+  const { service, env, ...place } = await watchedScene()
+  await quorate(['watch', 'add', place.defs, '--every', '1h'], { env })
+  const { client, close } = await connectScene(env)
+  onTestFinished(close)
+  const { organizationId } = service
+  const applies = { client, organizationId, taskQueue: taskQueueOf(organizationId), dataDir: env['QUORATE_DATA_DIR']! }
+  const pausedNow = async () => (await findWatch(applies)).paused
+  // Temporal makes the last change alone of those that it finds together.
+  const whileAsked = (work: Promise<void>) => Promise.all([work, runWatch(applies), runWatch(applies)])
+  for (let round = 0; round < runs(4); round++) {
+    await whileAsked(pauseWatch(applies, `INC-${round}`))
+    expect(await pausedNow()).toBe(`INC-${round}`)
+    await whileAsked(resumeWatch(applies))
+    expect(await pausedNow()).toBeUndefined()
+  }
+})
+
+test('watch: where Temporal goes on to tell the old state, a pause is unknown and never told as made', async () => {
+  const { service, env, ...place } = await watchedScene()
+  await quorate(['watch', 'add', place.defs, '--every', '1h'], { env })
+  const { client, close } = await connectScene(env)
+  onTestFinished(close)
+  const { organizationId } = service
+  // A Temporal that takes the change and makes none.
+  vi.spyOn(client.workflowService, 'patchSchedule').mockImplementation(async () => ({}) as never)
+  const applies = { client, organizationId, taskQueue: taskQueueOf(organizationId), dataDir: env['QUORATE_DATA_DIR']! }
+  await expect(pauseWatch(applies, 'INC-7')).rejects.toMatchObject({
+    code: 'cli/watch-unchanged',
+    facts: { paused: 'unknown' },
   })
 })
 
