@@ -150,6 +150,23 @@ describe('an embedded Temporal that dies', () => {
     await quorate(['down'], { env })
     expect(isAlive(second)).toBe(false)
   })
+
+  test('`down` stops one that outlived its background process, and after it nothing is amiss', async () => {
+    const env = { QUORATE_DATA_DIR: join(folder, 'down') }
+    const { pid } = JSON.parse((await quorate(['up', '--json'], { env })).stdout)
+    const temporalPid = JSON.parse(readFileSync(join(folder, 'down/temporal.json'), 'utf8')).pid as number
+    process.kill(pid, 'SIGKILL')
+    while (isAlive(pid)) await delay(50)
+    const down = await quorate(['down', '--json'], { env })
+    expect([down.exit, JSON.parse(down.stdout)]).toEqual([0, { stopped: true, temporalPid }])
+    expect(isAlive(temporalPid)).toBe(false)
+    expect(JSON.parse((await quorate(['down', '--json'], { env })).stdout)).toEqual({ stopped: false })
+    const { exit, stdout } = await quorate(['doctor'], { env })
+    expect([exit, stdout]).toEqual([0, expect.stringContaining('nothing runs for')])
+    // Its state is whole.
+    expect((await quorate(['up'], { env })).exit).toBe(0)
+    await quorate(['down'], { env })
+  })
 })
 
 describe('an embedded Temporal that does not start', () => {

@@ -98,16 +98,27 @@ export async function leftOverTemporal(
   return { pid: note.pid, runs: await isServerOf(dataDir, note) }
 }
 
-/** Stops a Temporal server that outlived a killed background process of this data folder. */
-export async function stopLeftOverTemporal(dataDir: string): Promise<void> {
+/** Stops a Temporal server that outlived a killed background process of this data folder; gives its pid. */
+export async function stopLeftOverTemporal(dataDir: string): Promise<number | undefined> {
   const note = read(dataDir)
-  if (!note || note.ended || !(await isServerOf(dataDir, note))) return
-  process.kill(note.pid, 'SIGTERM')
+  if (!note || note.ended || !(await isServerOf(dataDir, note))) return undefined
+  const { pid } = note
+  process.kill(pid, 'SIGTERM')
   const deadline = performance.now() + STOP_MS
-  while (isAlive(note.pid)) {
-    if (performance.now() > deadline) process.kill(note.pid, 'SIGKILL')
+  while (isAlive(pid)) {
+    if (performance.now() > deadline) process.kill(pid, 'SIGKILL')
     await delay(50)
   }
+  return pid
+}
+
+/** The same, after which nothing tells any more of the process that was killed. */
+export async function clearLeftOverTemporal(dataDir: string): Promise<number | undefined> {
+  const left = read(dataDir)
+  const stopped = await stopLeftOverTemporal(dataDir)
+  // One that has come up meanwhile has written a note of its own.
+  if (left && !left.ended && read(dataDir)?.pid === left.pid) rmSync(noteOf(dataDir), { force: true })
+  return stopped
 }
 
 /** A process id may have been given to another program since: what is stopped must be known by more than that. */
