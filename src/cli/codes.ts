@@ -209,6 +209,11 @@ export const cliCodes = {
     summary: 'the background process of the data folder does not run',
     solve: '`quorate up` starts it, and what is open goes on then',
   },
+  'cli/background-silent': {
+    summary: 'the background process of the data folder runs and does not answer',
+    solve:
+      'wait and run the command again; `quorate down` ends it, by force where it must, and `quorate up` starts it again: nothing is lost',
+  },
   'cli/background-other': {
     summary: 'the background process works for another organization or key',
     solve: 'stop it with `quorate down`, then run the command again',

@@ -84,14 +84,15 @@ export async function listenPrivately(
 }
 
 /**
- * Asks the listener of a folder and name; undefined when there is none. Throws `local/exposed` where others could have
- * put something there, and `local/not-proved` for who listens without the secret of the folder.
+ * Asks the listener of a folder and name; undefined when there is none, or it does not answer in time, which `onSilent` is told.
+ * Throws `local/exposed` where others could have put something there, and `local/not-proved` for who listens without the secret
+ * of the folder.
  */
 export async function askPrivately(
   folder: string,
   name: string,
   request: string,
-  { answerWithinMs = PATIENCE_MS }: { readonly answerWithinMs?: number } = {},
+  { answerWithinMs = PATIENCE_MS, onSilent }: { readonly answerWithinMs?: number; readonly onSilent?: () => void } = {},
 ): Promise<string | undefined> {
   const run = resolve(folder, 'run')
   if (!assertPrivateFolder(folder) || !assertPrivateFolder(run)) return undefined
@@ -99,6 +100,7 @@ export async function askPrivately(
   if (!note || !assertPrivateSocket(note.socket)) return undefined
   const socket = await connect(note.socket)
   if (!socket) return undefined
+  if (onSilent) socket.once('timeout', onSilent)
   try {
     return await ask(socket, note, { request, answerWithinMs })
   } finally {

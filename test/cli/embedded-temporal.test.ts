@@ -16,6 +16,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { setAsideFormerTemporal } from '../../src/cli/background/former-temporal.ts'
 import { quorate } from './harness.ts'
+import { startCommand } from './started.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-embedded-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -166,6 +167,27 @@ describe('an embedded Temporal that dies', () => {
     // Its state is whole.
     expect((await quorate(['up'], { env })).exit).toBe(0)
     await quorate(['down'], { env })
+  })
+})
+
+describe('a background process that does not answer', () => {
+  test('`status` and `doctor` say that it runs and is silent, and `down` ends it', async () => {
+    const env = { QUORATE_DATA_DIR: join(folder, 'silent') }
+    const { pid } = JSON.parse((await quorate(['up', '--json'], { env })).stdout)
+    process.kill(pid, 'SIGSTOP')
+    const [status, doctor] = await Promise.all([quorate(['status'], { env }), quorate(['doctor'], { env })])
+    expect([status.exit, status.stderr]).toEqual([1, expect.stringContaining('error cli/background-silent')])
+    expect(status.stderr).toMatch(new RegExp(`pid +${pid}`))
+    expect([doctor.exit, doctor.stdout]).toEqual([
+      1,
+      expect.stringMatching(/✗ background +the background process of .* runs and does not answer\n.*`quorate down`/),
+    ])
+    const down = startCommand(['down', '--json'], { env, home: folder })
+    await down.says(new RegExp(`Process ${pid} does not answer`))
+    process.kill(pid, 'SIGCONT')
+    const { exit, stdout } = await down.ended
+    expect([exit, JSON.parse(stdout)]).toEqual([0, { stopped: true, pid }])
+    expect(isAlive(pid)).toBe(false)
   })
 })
 

@@ -1,4 +1,7 @@
-import { askPrivately, listenPrivately, type PrivateListener } from '../../local/index.ts'
+import { join } from 'node:path'
+import { QuorateError } from '../../diagnostics/index.ts'
+import { askPrivately, listenPrivately, type PrivateListener, readPrivate } from '../../local/index.ts'
+import { isAlive } from './is-alive.ts'
 import type { BackgroundAnswer, BackgroundStatus } from './model.ts'
 
 /** The name of the socket in the data folder on which its background process answers. */
@@ -16,12 +19,31 @@ export function listenForControl(
 }
 
 /**
- * Asks the background process of a data folder; undefined when none answers. Throws `local/exposed` and `local/not-proved`
+ * Asks the background process of a data folder; undefined when none runs. Throws `local/exposed` and `local/not-proved`
  * where somebody else could answer, or does.
  */
 export async function askBackground(dataDir: string, word: 'status' | 'stop'): Promise<BackgroundAnswer | undefined> {
-  const text = await askPrivately(dataDir, NAME, word)
-  return text === undefined ? undefined : (JSON.parse(text) as BackgroundAnswer)
+  let isSilent = false
+  const onSilent = () => {
+    isSilent = true
+  }
+  const text = await askPrivately(dataDir, NAME, word, { onSilent })
+  if (text !== undefined) return JSON.parse(text) as BackgroundAnswer
+  // Who listens there holds the folder's lock, and has written this.
+  const pid = isSilent ? Number(readPrivate(join(dataDir, 'lock.pid'))) : Number.NaN
+  return pid > 0 && isAlive(pid) ? { state: 'silent', pid } : undefined
+}
+
+/** Why a command goes no further: what runs is stopped, or so busy that it takes no request. */
+export function silentBackground(dataDir: string, pid: number): QuorateError {
+  return new QuorateError(
+    'cli/background-silent',
+    `the background process of \`${dataDir}\` runs and does not answer`,
+    {
+      facts: { pid, log: join(dataDir, 'background.log'), submitted: 'nothing by this command' },
+      next: 'wait and run this again; `quorate down` ends it, by force where it must, and `quorate up` starts it again: nothing is lost',
+    },
+  )
 }
 
 /** The background process of a data folder where one is up. */

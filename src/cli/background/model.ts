@@ -34,6 +34,8 @@ export interface BackgroundStatus {
 export type BackgroundAnswer =
   | { readonly state: 'starting' | 'stopping'; readonly pid: number }
   | { readonly state: 'up'; readonly status: BackgroundStatus }
+  /** It runs, and gave no answer in time. */
+  | { readonly state: 'silent'; readonly pid: number }
 
 /** Sent once by the parent, over a pipe, so that the private key never stands in an argument or a variable. */
 export interface BackgroundStart {

@@ -7,7 +7,7 @@ import { environmentOfBackground } from '../../config/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { ensurePrivateFolder, readPrivate, tightenPrivate } from '../../local/index.ts'
 import { mainPath } from '../main-path.ts'
-import { askBackground } from './control.ts'
+import { askBackground, silentBackground } from './control.ts'
 import type { BackgroundNews, BackgroundStart, BackgroundStatus } from './model.ts'
 
 /** How long the folder may be taken by a process that does not answer: it is about to, or is another command's. */
@@ -38,7 +38,8 @@ export async function ensureBackground(
       return answer.status
     }
     if (answer) {
-      silentSince = performance.now()
+      if (answer.state !== 'silent') silentSince = performance.now()
+      else if (performance.now() - silentSince > SILENT_MS) throw silentBackground(dataDir, answer.pid)
       const news = `background: process ${answer.pid} is ${answer.state}; waiting for it`
       if (news !== waitsFor) announce(news)
       waitsFor = news

@@ -13,7 +13,7 @@ import { openSessions } from '../../session/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
 import { originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { bootstrapKey, keyInUse, loadKey } from '../background/connect.ts'
-import { askBackground, findBackground } from '../background/control.ts'
+import { askBackground, findBackground, silentBackground } from '../background/control.ts'
 import { leftOverTemporal, temporalDeath } from '../background/embedded-temporal.ts'
 import { assertPlanStore } from '../background/plan-store-place.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
@@ -38,10 +38,11 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
   const { io, json } = input
   const findings: Finding[] = []
   const standing = askOnce(input)
-  for (const check of [
+  const background = await askBackground(input.settings.dataDir, 'status')
+  const checks = [
     checkNode,
     checkTemporal,
-    checkBackground,
+    () => checkBackground(input, background),
     checkKey,
     checkApi,
     checkRelayers,
@@ -50,7 +51,10 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
     checkWebhooks,
     checkMessages,
     checkAuthProxy,
-  ]) {
+  ]
+  for (const check of checks) {
+    // One that does not answer is waited for once.
+    if (background?.state === 'silent' && ASK_BACKGROUND.has(check)) continue
     const finding = await check(input, standing)
     findings.push(finding)
     if (!json) io.out(render(finding, io.style))
@@ -58,6 +62,9 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
   if (json) writeJson(io, { findings })
   return findings.some(({ state }) => state === 'bad') ? EXIT.error : EXIT.done
 }
+
+/** The checks that ask the background process by themselves. */
+const ASK_BACKGROUND = new Set<unknown>([checkTemporal, checkKey, checkApi, checkRelayers, checkAuthProxy])
 
 /** How PostgreSQL stands, asked for by the first check that wants it; undefined for a service on a file of its folder. */
 type Standing = () => Promise<PostgresStanding | undefined>
@@ -102,9 +109,12 @@ async function checkTemporal(input: CommandInput): Promise<Finding> {
   return { check, state: 'not used', found }
 }
 
-async function checkBackground({ settings }: CommandInput): Promise<Finding> {
+async function checkBackground(
+  { settings }: CommandInput,
+  answer: Awaited<ReturnType<typeof askBackground>>,
+): Promise<Finding> {
   const check = 'background'
-  const answer = await askBackground(settings.dataDir, 'status')
+  if (answer?.state === 'silent') return bad(check, silentBackground(settings.dataDir, answer.pid))
   const left = answer === undefined ? await leftOverTemporal(settings.dataDir) : undefined
   if (left !== undefined) {
     const server = left.runs ? `its Temporal server, pid ${left.pid}, runs alone` : 'nothing of it runs'

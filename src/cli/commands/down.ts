@@ -14,8 +14,9 @@ export async function down({ settings, io, json }: CommandInput): Promise<ExitCo
   const { dataDir } = settings
   const answer = await askBackground(dataDir, 'stop')
   const pid = answer && pidOf(answer)
-  if (pid !== undefined) await ended(pid)
-  const temporalPid = pid === undefined ? await clearLeftOverTemporal(dataDir) : undefined
+  if (answer?.state === 'silent') await endSilent(answer.pid, io)
+  else if (pid !== undefined) await ended(pid)
+  const temporalPid = pid === undefined || answer?.state === 'silent' ? await clearLeftOverTemporal(dataDir) : undefined
   const stopped = pid ?? temporalPid
   if (json) {
     const which = pid === undefined ? { temporalPid } : { pid }
@@ -32,7 +33,27 @@ export async function down({ settings, io, json }: CommandInput): Promise<ExitCo
   return EXIT.done
 }
 
-/** Resolves when no process has this id any more. */
-async function ended(pid: number): Promise<void> {
-  while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 50))
+/** How long one that does not answer may take to end in order: it may only be slow. */
+const END_S = 30
+const SAY_EVERY_S = 10
+
+/** Ends one that does not answer: by a signal, and by force where it does not heed that. */
+async function endSilent(pid: number, io: CommandInput['io']): Promise<void> {
+  process.kill(pid, 'SIGTERM')
+  for (let leftS = END_S; leftS > 0; leftS -= SAY_EVERY_S) {
+    io.say(line`Process ${pid} does not answer; unless it ends by itself, it is killed in ${leftS} s …\n`)
+    if (await ended(pid, SAY_EVERY_S * 1000)) return
+  }
+  process.kill(pid, 'SIGKILL')
+  await ended(pid)
+}
+
+/** Whether no process has this id any more by then. */
+async function ended(pid: number, withinMs = Number.POSITIVE_INFINITY): Promise<boolean> {
+  const until = performance.now() + withinMs
+  while (isAlive(pid)) {
+    if (performance.now() > until) return false
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return true
 }

@@ -33,7 +33,7 @@ import type { Plan } from '../../plan/index.ts'
 import type { GivenUpWebhooks } from '../../service/index.ts'
 import { type AuthProxyState, originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { findPlace } from '../background/connect.ts'
-import { askBackground } from '../background/control.ts'
+import { askBackground, silentBackground } from '../background/control.ts'
 import { namedTemporal, withApplies } from '../background/temporal.ts'
 import { cliCodes } from '../codes.ts'
 import type { CommandInput } from '../command.ts'
@@ -77,11 +77,14 @@ export async function status(input: CommandInput): Promise<ExitCode> {
   }
 }
 
-/** A look starts nothing, and what is down is no state of the apply. Throws `cli/background-down`. */
+/** A look starts nothing, and what is down is no state of the apply. Throws `cli/background-down` and `cli/background-silent`. */
 async function assertUp({ settings, environment }: CommandInput): Promise<void> {
   const { baseUrl, dataDir } = settings
   const isElsewhere = baseUrl !== undefined && namedTemporal(environment) !== undefined
-  if (isElsewhere || (await askBackground(dataDir, 'status')) !== undefined) return
+  if (isElsewhere) return
+  const answer = await askBackground(dataDir, 'status')
+  if (answer?.state === 'silent') throw silentBackground(dataDir, answer.pid)
+  if (answer !== undefined) return
   throw new QuorateError('cli/background-down', `nothing runs for ${dataDir} that could say how the apply stands`, {
     next: cliCodes['cli/background-down'].solve,
   })
