@@ -1,4 +1,4 @@
-/** The embedded Temporal of a data folder: what becomes of a former one, and what is said when it dies or does not start. */
+/** The embedded Temporal of a data folder: what becomes of a former one, and what is said when it dies or does not start; the process that has it. */
 import {
   chmodSync,
   existsSync,
@@ -167,6 +167,22 @@ describe('an embedded Temporal that dies', () => {
     // Its state is whole.
     expect((await quorate(['up'], { env })).exit).toBe(0)
     await quorate(['down'], { env })
+  })
+})
+
+describe('commands that begin at once on a fresh data folder', () => {
+  test('one of them starts what all of them use, and `down` leaves nothing of it', async () => {
+    const dataDir = join(folder, 'at-once')
+    const env = { QUORATE_DATA_DIR: dataDir }
+    const ups = Promise.all([1, 2, 3].map(() => quorate(['up', '--json'], { env })))
+    const others = await Promise.all(['whoami', 'activities'].map((name) => quorate([name, '--json'], { env })))
+    const pids = (await ups).map(({ stdout }) => JSON.parse(stdout).pid as number)
+    expect(others.map(({ exit }) => exit)).toEqual([0, 0])
+    expect(new Set(pids).size).toBe(1)
+    const temporalPid = JSON.parse(readFileSync(join(dataDir, 'temporal.json'), 'utf8')).pid as number
+    expect(readFileSync(join(dataDir, 'background.log'), 'utf8').match(/"msg":"serving"/g)).toHaveLength(1)
+    expect((await quorate(['down'], { env })).exit).toBe(0)
+    expect([pids[0]!, temporalPid].filter(isAlive)).toEqual([])
   })
 })
 
