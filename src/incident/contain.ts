@@ -3,8 +3,9 @@ import { ClientError, type QueryClient, type SubmitClient } from '../client/inde
 import { messageOf } from '../diagnostics/index.ts'
 import { castVote } from '../operations/index.ts'
 import { makeBody } from '../plan/index.ts'
+import { parse, readsOf } from '../policy/index.ts'
 import { type ActivityType, activities, isWaiting, type Json, type Wire } from '../protocol/index.ts'
-import type { LocatedKey, LocatedUser, OtherCredential } from './locate.ts'
+import type { GoneKey, LocatedKey, LocatedUser, OtherCredential } from './locate.ts'
 import { credentialsMadeBy, isAmong, wayInForOthersTypes, wayInTypes } from './made.ts'
 import { madeForOthers } from './made-for-others.ts'
 
@@ -36,40 +37,46 @@ export interface ContainDoor {
 const OPEN = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
 
 /**
- * Cuts a key off, in this order: the key is deleted; the credentials that it made are deleted; what it asked for or approved and
- * still waits is rejected; with `othersSince`, what it made for other users since then is deleted; where a deletion did not come through at once, because others must approve it or because the API keeps
- * a user's last credential, a policy that denies whatever is approved with it is asked for, and the user leaves a root quorum of
- * one. With `deleteUser` a user who has no other way in leaves the quorum and is deleted instead. What one step meets does not stop the next. Equal requests that are open are not made again.
+ * Cuts a key off, in this order: the key is deleted, unless it is gone; the credentials that it made are deleted; what it, or a key
+ * that it made, asked for or approved and still waits is rejected; with `othersSince`, what they made for other users since then is
+ * deleted; where a deletion did not come through at once, because others must approve it or because the API keeps a user's last
+ * credential, a policy that denies whatever is approved with it is asked for, and the user leaves a root quorum of one. With
+ * `deleteUser` a user who has no way in but these leaves the quorum and is deleted instead. What one step meets does not stop the
+ * next. Equal requests that are open are not made again.
  */
-export async function contain(exposure: LocatedKey, door: ContainDoor): Promise<readonly Cut[]> {
+export async function contain(exposure: LocatedKey | GoneKey, door: ContainDoor): Promise<readonly Cut[]> {
   const { user, key, others, quorum } = exposure
+  const publicKey = publicKeyOf(exposure)
   const { cuts, note, cut, deny, rejectOpen, cutOthers } = createCutter(door)
+  const findMade = () =>
+    madeBy(exposure, door.client).catch((error: unknown) => {
+      note({ what: 'find the credentials that the key made', outcome: 'unknown', why: messageOf(error) })
+      return { credentials: [], publicKeys: [publicKey] }
+    })
 
   const alive: string[] = []
-  if (door.deleteUser && others.length === 0) {
+  const before = door.deleteUser ? await findMade() : undefined
+  const isUserTheirs = before?.credentials.length === others.length && (key !== undefined || others.length > 0)
+  if (isUserTheirs) {
     await leaveQuorum()
     const parameters = { userIds: [user.id] }
-    if (!(await cut(`delete user ${user.name}`, 'ACTIVITY_TYPE_DELETE_USERS', parameters))) alive.push(key.publicKey)
-  } else {
-    const own = { kind: 'apiKey', ...key } as const
-    if (!(await deleteOne(own))) alive.push(key.publicKey)
-    const made = await madeBy(exposure, door.client).catch((error: unknown) => {
-      note({ what: 'find the credentials that the key made', outcome: 'unknown', why: messageOf(error) })
-      return []
-    })
-    for (const one of made) if (!(await deleteOne(one)) && one.publicKey) alive.push(one.publicKey)
-  }
-  await rejectOpen((activity) => isVotedBy(activity, key.publicKey))
-  await cutOthers((activity) => isVotedBy(activity, key.publicKey), user.id)
+    if (!(await cut(`delete user ${user.name}`, 'ACTIVITY_TYPE_DELETE_USERS', parameters)))
+      for (const one of [key, ...others]) if (one?.publicKey) alive.push(one.publicKey)
+  } else if (key && !(await deleteOne({ kind: 'apiKey', ...key }))) alive.push(publicKey)
+  const { credentials, publicKeys } = before ?? (await findMade())
+  if (!isUserTheirs)
+    for (const one of credentials) if (!(await deleteOne(one)) && one.publicKey) alive.push(one.publicKey)
+  const isSuspects = (activity: Wire.Activity) => publicKeys.some((each) => isVotedBy(activity, each))
+  await rejectOpen(isSuspects)
+  await cutOthers(isSuspects, user.id)
   if (alive.length > 0) {
     // No policy is asked where one member is the quorum.
-    if (quorum.threshold === 1 && !door.deleteUser) await leaveQuorum()
-    const list = alive.map((one) => `'${one}'`).join(', ')
-    const consensus = `credentials.any(credential, credential.public_key in [${list}])`
+    if (quorum.threshold === 1 && !isUserTheirs) await leaveQuorum()
     await deny('deny whatever is approved with what is left', {
-      policyName: `incident ${key.publicKey.slice(0, 16)} ${alive.length}`,
-      consensus,
-      notes: `The API key ${key.name} is compromised. Delete this policy when the key is deleted.`,
+      policyName: `incident ${publicKey.slice(0, 16)} ${alive.length}`,
+      consensus: denialOf(alive),
+      isDenied: (consensus) => isDenialOf(consensus, alive),
+      notes: `The API key ${key?.name ?? publicKey} is compromised. Delete this policy when what it names is deleted.`,
     })
   }
   return cuts
@@ -82,7 +89,7 @@ export async function contain(exposure: LocatedKey, door: ContainDoor): Promise<
 
   function deleteOne(one: Pick<OtherCredential, 'kind' | 'id' | 'name'>): Promise<boolean> {
     const { type, ids } = DELETIONS[one.kind]
-    const which = one.id === key.id ? '' : ', which the key made'
+    const which = one.id === key?.id ? '' : ', which the key made'
     const what = `delete ${WORDS[one.kind]} ${one.name} of ${user.name}${which}`
     return cut(what, type, { userId: user.id, [ids]: [one.id] })
   }
@@ -105,11 +112,22 @@ export function createCutter(door: ContainDoor) {
     /** Asks for a policy that denies, unless one of an earlier run denies just this. */
     async deny(
       what: string,
-      policy: { readonly policyName: string; readonly consensus: string; readonly notes: string },
+      {
+        policyName: wanted,
+        isDenied,
+        ...policy
+      }: {
+        readonly policyName: string
+        readonly consensus: string
+        readonly notes: string
+        /** Whether a policy with that consensus, which denies at all times, denies as much. @default the same text */
+        readonly isDenied?: (consensus: string) => boolean
+      },
     ) {
       const { policies } = await door.client.query('list_policies', {}).catch(() => ({ policies: [] }))
-      if (policies.some((one) => isJust(one, policy.consensus))) return note({ what, outcome: 'done' })
-      const policyName = freeName(policy.policyName, policies)
+      const isEnough = isDenied ?? ((consensus) => consensus === policy.consensus)
+      if (policies.some((one) => deniesAlways(one) && isEnough(one.consensus))) return note({ what, outcome: 'done' })
+      const policyName = freeName(wanted, policies)
       const denial = { ...policy, policyName, effect: 'EFFECT_DENY', condition: 'true' }
       return cut(what, 'ACTIVITY_TYPE_CREATE_POLICY_V3', denial)
     },
@@ -160,7 +178,7 @@ export function quorumWithout({ user, quorum }: Pick<LocatedUser, 'user' | 'quor
  * a member has to have a way in.
  */
 export function lockOut(
-  { user, others, quorum }: LocatedKey,
+  { user, others, quorum }: LocatedUser,
   made: readonly OtherCredential[] = [],
 ): string | undefined {
   const isMember = quorum.members.some(({ id }) => id === user.id)
@@ -182,17 +200,23 @@ export const WORDS: Readonly<Record<OtherCredential['kind'], string>> = {
   oauthProvider: 'login',
 }
 
-/** The user's other credentials that came of activities which the key, or one that it made, voted for. */
-export async function madeBy(
-  { user, key, others }: LocatedKey,
-  client: QueryClient,
-): Promise<readonly OtherCredential[]> {
-  if (others.length === 0) return []
+/** What a key made, directly or by way of keys that it made. */
+export interface MadeByKey {
+  /** The user's other credentials that live. */
+  readonly credentials: readonly OtherCredential[]
+  /** The key's own and those of the keys that it made, in lower case, whether they live or not. */
+  readonly publicKeys: readonly string[]
+}
+
+/** Finds what came of activities which a key, or one that it made, voted for. Without another credential nothing is asked. */
+export async function madeBy(of: LocatedKey | GoneKey, client: QueryClient): Promise<MadeByKey> {
+  const { user, others } = of
+  const keys = new Set([publicKeyOf(of)])
+  if (others.length === 0) return { credentials: [], publicKeys: [...keys] }
   const seen: Wire.Activity[] = []
   for await (const one of readActivities(client, { types: wayInTypes, statuses: ['ACTIVITY_STATUS_COMPLETED'] }))
     seen.push(one)
   const made = new Set<OtherCredential>()
-  const keys = new Set([key.publicKey.toLowerCase()])
   // A key that the key made may have made another one, and live no more.
   for (let size = -1; size !== keys.size; ) {
     size = keys.size
@@ -205,12 +229,29 @@ export async function madeBy(
       }
     }
   }
-  return others.filter((one) => made.has(one))
+  return { credentials: others.filter((one) => made.has(one)), publicKeys: [...keys] }
 }
 
-/** Whether a policy of an earlier run denies just this already, at all times: the suspect may have made one that does not. */
-function isJust({ effect, consensus, condition, time }: Wire.Policy, wanted: string): boolean {
-  return effect === 'EFFECT_DENY' && consensus === wanted && condition === 'true' && !time
+/** The key that leaked, in lower case. */
+export function publicKeyOf({ key, gone }: LocatedKey | GoneKey): string {
+  return (key ?? gone)!.publicKey.toLowerCase()
+}
+
+/** The consensus of a policy that takes these keys for denied. */
+function denialOf(publicKeys: readonly string[]): string {
+  const list = publicKeys.map((one) => `'${one}'`).join(', ')
+  return `credentials.any(credential, credential.public_key in [${list}])`
+}
+
+/** Whether a consensus is one that `denialOf` writes, of these keys and perhaps more: an earlier run may have found more alive. */
+function isDenialOf(consensus: string, publicKeys: readonly string[]): boolean {
+  const named = [...readsOf(parse(consensus).tree).literals]
+  return consensus === denialOf(named) && publicKeys.every((one) => named.includes(one))
+}
+
+/** Whether a policy denies at all times: the suspect may have made one that does not. */
+function deniesAlways({ effect, condition, time }: Wire.Policy): boolean {
+  return effect === 'EFFECT_DENY' && condition === 'true' && !time
 }
 
 /** A name that no policy has: the suspect can foresee the first, and take it. */

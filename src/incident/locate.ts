@@ -6,8 +6,10 @@ import { fromTimestamp, type Wire } from '../protocol/index.ts'
 export interface LocatedUser {
   readonly organization: { readonly id: string; readonly name: string }
   readonly user: { readonly id: string; readonly name: string }
-  /** The key that leaked. Without one, whatever the user may log in with has. */
+  /** The key that leaked. Without one, and without one that is gone, whatever the user may log in with has. */
   readonly key?: { readonly id: string; readonly name: string; readonly publicKey: string; readonly createdAt: string }
+  /** The key that leaked, which is registered no more. */
+  readonly gone?: { readonly publicKey: string }
   /** Every other credential. */
   readonly others: readonly OtherCredential[]
   readonly quorum: { readonly threshold: number; readonly members: readonly QuorumMember[] }
@@ -16,6 +18,11 @@ export interface LocatedUser {
 /** An organization in which a key is registered, for a user. */
 export interface LocatedKey extends LocatedUser {
   readonly key: NonNullable<LocatedUser['key']>
+}
+
+/** An organization in which a key was registered, for a user, and is no more. */
+export interface GoneKey extends LocatedUser {
+  readonly gone: NonNullable<LocatedUser['gone']>
 }
 
 export interface QuorumMember {
@@ -100,7 +107,8 @@ export async function stillIn(client: QueryClient, located: readonly LocatedUser
   const left = await inEach(located, async (one) => {
     const { id } = one.organization
     const { users } = await (id === client.organizationId ? client : inside(client, id)).query('list_users', {})
-    const { key } = one
+    const { key, gone } = one
+    if (gone) return []
     if (key) return users.some((user) => user.apiKeys.some((each) => isKey(each, key.publicKey))) ? [one] : []
     const user = users.find(({ userId }) => userId === one.user.id)
     return user && credentialsOf(user).length > 0 ? [one] : []
@@ -156,7 +164,7 @@ function exposureOf(
   }
 }
 
-function quorumOf({ quorum }: Wire.Config, users: readonly Wire.User[]): LocatedUser['quorum'] {
+export function quorumOf({ quorum }: Wire.Config, users: readonly Wire.User[]): LocatedUser['quorum'] {
   return {
     threshold: quorum?.threshold ?? 1,
     members: (quorum?.userIds ?? []).map((id) => {

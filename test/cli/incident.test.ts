@@ -159,6 +159,68 @@ test('incident key: it is found, cut off with what it made, and proved dead; wha
   expect(plan.stderr).toContain('acme.yaml:6:7')
 })
 
+/** Somebody, or the attacker with another key, has deleted the key already. */
+async function deleteKey({ service, userId, client }: { service: TestService; userId: string; client: TestClient }) {
+  const { user } = await service.root.query('get_user', { userId })
+  const { apiKeyId } = user.apiKeys.find(({ credential }) => credential.publicKey === client.publicKey)!
+  await service.root.submit('ACTIVITY_TYPE_DELETE_API_KEYS', { userId, apiKeyIds: [apiKeyId] })
+}
+
+test('incident key: of a key that is registered no more, what it made and what waits of that is cut all the same', async () => {
+  const stage = await open()
+  const { service, folder, env, client } = stage
+  const honest = await addKey(stage)
+  const { second, third, waiting } = await attack(stage)
+  // By a key that it made.
+  const { id } = await service
+    .client(third.privateKey)
+    .submit('ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'mine too', accounts: [] })
+  await deleteKey(stage)
+  const looked = await quorate(['incident', 'key', client.publicKey], { env, cwd: folder })
+  expect(looked.stdout).toContain('ci-bot, whose key it was: it is registered no more')
+  const cut = await quorate(['incident', 'key', client.publicKey, '--contain', '--yes', '--json'], { env, cwd: folder })
+  expect(cut.exit, cut.stderr + cut.stdout).toBe(0)
+  const [own] = JSON.parse(cut.stdout).organizations
+  expect(own.cuts.map(({ what, outcome }: { what: string; outcome: string }) => `${outcome} ${what}`)).toEqual([
+    'done delete API key second of ci-bot, which the key made',
+    'done delete API key third of ci-bot, which the key made',
+    `done reject CREATE_WALLET ${id}`,
+    `done reject CREATE_WALLET ${waiting.id}`,
+  ])
+  for (const dead of [second, third])
+    await expect(service.client(dead.privateKey).query('whoami')).rejects.toThrow(Refused)
+  expect(await service.client(honest.privateKey).query('whoami')).toMatchObject({ username: 'ci-bot' })
+})
+
+test('incident key: where all that a user has left was made by a key that is gone, it is denied once, and deleted on command', async () => {
+  const stage = await open()
+  const { service, folder, env, userId, client } = stage
+  const { second, third } = await attack(stage)
+  await deleteKey(stage)
+  const contain = ['incident', 'key', client.publicKey, '--contain', '--yes']
+  const first = await quorate(contain, { env, cwd: folder })
+  expect(first.exit, first.stderr).toBe(6)
+  expect(first.stdout).toMatch(
+    /refused: delete API key third of ci-bot, which the key made: .*user missing valid credential/,
+  )
+  expect(first.stdout).toContain('--delete-user')
+  await expect(service.client(second.privateKey).query('whoami')).rejects.toThrow(Refused)
+  const more = { userId, apiKeys: [apiKey('more', generateP256KeyPair().publicKey)] }
+  await expect(service.client(third.privateKey).submit('ACTIVITY_TYPE_CREATE_API_KEYS_V2', more)).rejects.toThrow(
+    Refused,
+  )
+  const denials = async () => {
+    const { policies } = await service.root.query('list_policies', {})
+    return policies.filter(({ effect }) => effect === 'EFFECT_DENY').length
+  }
+  expect(await denials()).toBe(1)
+  expect((await quorate(contain, { env, cwd: folder })).exit).toBe(6)
+  expect(await denials()).toBe(1)
+  const gone = await quorate([...contain, '--delete-user'], { env, cwd: folder })
+  expect([gone.exit, gone.stderr]).toEqual([0, expect.stringContaining('delete user ci-bot')])
+  await expect(service.client(third.privateKey).query('whoami')).rejects.toThrow(Refused)
+})
+
 test('incident key: where others must approve it says so and asks for a denial as well, once, however often it is run', async () => {
   const stage = await open()
   const { service, folder, env, client, userId } = stage

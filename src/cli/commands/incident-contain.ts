@@ -4,6 +4,7 @@ import {
   type Cut,
   contain,
   containUser,
+  type GoneKey,
   inEach,
   type KeyInside,
   type LocatedKey,
@@ -47,6 +48,7 @@ export interface Containment {
 }
 
 export const isOfKey = (one: LocatedUser): one is LocatedKey => one.key !== undefined
+export const isGone = (one: LocatedUser): one is GoneKey => one.gone !== undefined
 
 /**
  * Asks, then cuts: the mark first, which takes nobody's answer; then the organization of the client, before those inside are looked
@@ -93,7 +95,7 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
         deleteUser: options['deleteUser'] === true,
         othersSince,
       }
-      take(await (isOfKey(exposure) ? contain(exposure, door) : containUser(exposure, door)))
+      take(await (isOfKey(exposure) || isGone(exposure) ? contain(exposure, door) : containUser(exposure, door)))
     } catch (error) {
       // A bad key file of one organization leaves no other uncut.
       const isLockOut = error instanceof QuorateError && error.code === 'cli/lock-out'
@@ -160,6 +162,8 @@ function keysOf({ publicKey, own }: Suspected): readonly string[] {
 
 /** Throws `cli/lock-out` where nobody could change the organization afterwards. */
 async function assertNoLockOut(exposure: LocatedUser, { client }: Suspected): Promise<void> {
+  // Of what a key made that is gone, the API keeps the last credential.
+  if (isGone(exposure)) return
   if (!isOfKey(exposure)) {
     const why = lockOutUser(exposure)
     if (why === undefined) return
@@ -172,7 +176,7 @@ async function assertNoLockOut(exposure: LocatedUser, { client }: Suspected): Pr
   const isOwn = exposure.organization.id === client.organizationId
   // What the key made is read where it could matter alone: that is many requests where much was ever made.
   const mayMatter = isOwn && lockOut(exposure, exposure.others) !== undefined
-  const why = lockOut(exposure, mayMatter ? await madeBy(exposure, client) : [])
+  const why = lockOut(exposure, mayMatter ? (await madeBy(exposure, client)).credentials : [])
   if (why === undefined) return
   const { user, key } = exposure
   throw new QuorateError('cli/lock-out', line`\`${key.name}\` cannot be cut off first: ${why}`, {

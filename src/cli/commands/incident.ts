@@ -8,6 +8,7 @@ import {
   type LocatedKey,
   type LocatedUser,
   listKeysInside,
+  locateGone,
   locateKey,
   locateUser,
   stillIn,
@@ -25,7 +26,7 @@ import { writePrivate } from '../files.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { type IncidentView, renderIncident, renderRevert, renderTimeline } from '../views/incident.ts'
-import { type Containment, cutOff, isOfKey, type Suspected } from './incident-contain.ts'
+import { type Containment, cutOff, isGone, isOfKey, type Suspected } from './incident-contain.ts'
 import { writeRevert } from './incident-revert.ts'
 
 /** Says where a key is registered, what it could do and did; with `--contain` it is cut off first, and what it did is read after that. */
@@ -33,7 +34,8 @@ export async function incidentKey(input: CommandInput): Promise<ExitCode> {
   const publicKey = readPublicKey(input.args[0]!)
   const place = await findPlace(input)
   const client = reader(place)
-  const own = await locateKey(client, { organizationId: client.organizationId, publicKey })
+  const registered = await locateKey(client, { organizationId: client.organizationId, publicKey })
+  const own = registered.length > 0 ? registered : await locateGone(client, publicKey)
   const since = readSince(input.options['since'], place.now())
   return report(input, { place, client, publicKey, own, publicKeys: [publicKey], since })
 }
@@ -126,14 +128,14 @@ async function traceAll({ client, place, publicKey, exposures, since }: Found): 
         )
     const exposure = exposures.find(({ organization }) => organization.id === id)
     const suspect =
-      exposure && !isOfKey(exposure)
+      exposure && !isOfKey(exposure) && !isGone(exposure)
         ? { userId: exposure.user.id }
         : { publicKey: publicKey ?? exposure!.key!.publicKey }
     const common = { ...suspect, nowMs: place.now(), ...(since === undefined ? {} : { since }) }
     const traced: Traced = await traceKey(there, {
       ...common,
       actual: exposure && isOfKey(exposure) ? withKey(actual, exposure) : actual,
-      ...(exposure ? { user: exposure.user.name } : {}),
+      ...(exposure && !isGone(exposure) ? { user: exposure.user.name } : {}),
     })
     return { organization: { id, name }, ...(exposure ? { exposure } : {}), ...traced }
   })

@@ -38,13 +38,19 @@ const MOST = 20
 /** Before anything is cut. */
 export const renderContainment = view(
   ({ exposures, ...suspect }: Suspect & { readonly exposures: readonly LocatedUser[] }, style: Style) => {
-    const rows = exposures.slice(0, MOST).map(({ organization, user, key, others }) => {
+    const rows = exposures.slice(0, MOST).map(({ organization, user, key, gone, others }) => {
+      if (gone) {
+        const where = `${style.strong(organization.name)}: the key is registered no more`
+        return `  ${where}; what it made and what waits of it goes, of ${user.name}\n`
+      }
       if (!key) {
         const all = others.map(({ kind, name }) => `${kind} ${name}`).join(', ') || 'none'
         return `  ${style.strong(organization.name)}: every way in of ${user.name}: ${all}\n`
       }
       const more =
-        others.length === 0 ? '' : `; ${user.name} has ${others.length} other ways in, and those that it made go too`
+        others.length === 0
+          ? ''
+          : `; ${user.name} has ${counted(others.length, 'other way in', 'other ways in')}, and what it made of them goes too`
       return `  ${style.strong(organization.name)}: API key ${key.name} of ${user.name}${more}\n`
     })
     if (exposures.length > MOST) rows.push(`  and in ${exposures.length - MOST} more organizations\n`)
@@ -74,16 +80,7 @@ function paragraph(
 ): string {
   const { organization, exposure, cuts, proof, acts, left, beyond, reach } = one
   const rows: [string, readonly string[]][] = [
-    [
-      'user',
-      exposure
-        ? [
-            exposure.key
-              ? `${exposure.user.name}, key ${exposure.key.name}, registered ${exposure.key.createdAt}`
-              : exposure.user.name,
-          ]
-        : ['it is not registered here'],
-    ],
+    ['user', [exposure ? userText(exposure) : 'it is not registered here']],
     ['also has', (exposure?.others ?? []).map(({ kind, name, createdAt }) => `${kind} ${name}, made ${createdAt}`)],
     ['could', heldPowerTexts(reach)],
     [
@@ -99,7 +96,7 @@ function paragraph(
         ? []
         : [`${beyond.length} sent, signed or exported: not to be taken back`, ...beyond.slice(-MOST).map(actText)],
     ],
-    ['cut', (cuts ?? []).map(({ what, outcome }) => `${outcome}: ${what}`)],
+    ['cut', (cuts ?? []).map(({ what, outcome, why }) => `${outcome}: ${what}${why === undefined ? '' : `: ${why}`}`)],
     ['proof', proof === undefined ? [] : [PROOFS[proof]]],
     ['next', nextSteps(one)],
   ]
@@ -108,6 +105,11 @@ function paragraph(
     texts.map((each, index) => `  ${style.dim((index === 0 ? name : '').padEnd(9))} ${each}\n`).join(''),
   )
   return `\n${style.strong(organization.name)} ${style.dim(organization.id)}\n${text.join('')}`
+}
+
+function userText({ user, key, gone }: LocatedUser): string {
+  if (gone) return `${user.name}, whose key it was: it is registered no more`
+  return key ? `${user.name}, key ${key.name}, registered ${key.createdAt}` : user.name
 }
 
 const PROOFS = {
@@ -160,9 +162,7 @@ function section({
   left,
   beyond,
 }: IncidentView['organizations'][number]): string {
-  const whose = exposure
-    ? `${exposure.key ? `API key ${markdownText(exposure.key.name)}` : 'Every credential'} of ${markdownText(exposure.user.name)}.`
-    : 'Not registered here.'
+  const whose = exposure ? `${whoseKey(exposure)} of ${markdownText(exposure.user.name)}.` : 'Not registered here.'
   const rows = acts.map(
     ({ at, part, type, status, id, requestedBy }) =>
       `| ${at} | ${part} | ${markdownCode(type.replace('ACTIVITY_TYPE_', ''))} | ${status.replace('ACTIVITY_STATUS_', '')} | ${markdownText(requestedBy)} | ${markdownCode(id)} |\n`,
@@ -190,6 +190,11 @@ function section({
     steps.length === 0 ? '' : `\n### What was cut\n\n${steps.join('')}`,
     proof === undefined ? '' : `\nProof: ${PROOFS[proof]}.\n`,
   ].join('')
+}
+
+function whoseKey({ key, gone }: LocatedUser): string {
+  if (gone) return 'API key, registered no more,'
+  return key ? `API key ${markdownText(key.name)}` : 'Every credential'
 }
 
 /** What `--revert` wrote, and its JSON. */
