@@ -150,7 +150,7 @@ function single<T>(
 ): T {
   const { what, name, known, idOf } = of
   if (found.length === 1) return found[0]!
-  const like = suggest(name, known)
+  const [like] = suggest(name, known)
   const next =
     found.length > 1
       ? `give the id of the one: ${found.map(idOf).join(', ')}`

@@ -9,6 +9,8 @@ export interface Survey {
   readonly organization?: string
   /** The first member of the root quorum: who a new service's root user becomes. */
   readonly rootUser?: string
+  /** What the definitions call the first API key of that user: the name of a new service's first key. */
+  readonly rootKey?: string
   /** The variable in `id: ${env.NAME}`. */
   readonly idVariable?: string
   /** Every `${var.NAME}`. */
@@ -33,15 +35,25 @@ export function surveyDefinitions(folder: string): Survey {
     ...parts.filter((part) => typeof part === 'object' && part !== null),
   )
   const users = (whole['rootQuorum'] as { users?: unknown } | undefined)?.users
+  const rootUser = Array.isArray(users) && typeof users[0] === 'string' ? users[0] : undefined
+  const [rootKey] = parts.flatMap((part) => keyNamesOf(part, rootUser))
   const id = String(whole['id'] ?? '').match(/^\$\{env\.(\w+)\}$/)?.[1]
   return {
     ...(typeof whole['organization'] === 'string' ? { organization: whole['organization'] } : {}),
-    ...(Array.isArray(users) && typeof users[0] === 'string' ? { rootUser: users[0] } : {}),
+    ...(rootUser === undefined ? {} : { rootUser }),
+    ...(rootKey === undefined ? {} : { rootKey }),
     ...(id === undefined ? {} : { idVariable: id }),
     vars: [
       ...new Set(texts.flatMap((text) => [...text.matchAll(/\$\{var\.(\w+)\}/g)].map((match) => match[1]!))),
     ].sort(),
   }
+}
+
+/** The names of the API keys that a file gives a user. */
+function keyNamesOf(part: unknown, user: string | undefined): readonly string[] {
+  const users = (part as { users?: Readonly<Record<string, { apiKeys?: unknown } | null>> } | null)?.users
+  const apiKeys = user === undefined ? undefined : users?.[user]?.apiKeys
+  return typeof apiKeys === 'object' && apiKeys !== null && !Array.isArray(apiKeys) ? Object.keys(apiKeys) : []
 }
 
 /** The plain value of a document; nothing of one whose aliases multiply without end. */

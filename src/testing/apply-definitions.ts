@@ -26,7 +26,7 @@ import {
   type Plan,
 } from '../plan/index.ts'
 import { type ActivityType, activities, type Wire } from '../protocol/index.ts'
-import type { Bootstrap } from '../service/index.ts'
+import type { Bootstrap, ServiceOptions } from '../service/index.ts'
 import { Secret } from '../telemetry/index.ts'
 import type { NamedKey, QuorateOptions, Started } from './model.ts'
 
@@ -36,10 +36,11 @@ const MOST_ROUNDS = 8
 const SUFFIX = 'PublicKey'
 
 /** The names that a new organization begins with. Throws `cli/no-definitions`. */
-export function surveyFolder(folder: string): { readonly rootUserName?: string; readonly organizationName?: string } {
-  const { rootUser, organization } = surveyDefinitions(folder)
+export function surveyFolder(folder: string): Pick<ServiceOptions, 'rootUserName' | 'keyName' | 'organizationName'> {
+  const { rootUser, rootKey, organization } = surveyDefinitions(folder)
   return {
     ...(rootUser === undefined ? {} : { rootUserName: rootUser }),
+    ...(rootKey === undefined ? {} : { keyName: rootKey }),
     ...(organization === undefined ? {} : { organizationName: organization }),
   }
 }

@@ -10,6 +10,7 @@ import {
   type OperatorRequest,
   restoreSnapshot,
   type Service,
+  type ServiceOptions,
   saveSnapshot,
 } from '../service/index.ts'
 import type { Methods, QuorateOptions, Snapshot, Started } from './model.ts'
@@ -39,7 +40,7 @@ export function createHost(): Methods {
   let webhooks: WebhookListener | undefined
   let closing: Promise<void> | undefined
 
-  const open = async (names: { readonly rootUserName?: string; readonly organizationName?: string }) => {
+  const open = async (names: Pick<ServiceOptions, 'rootUserName' | 'keyName' | 'organizationName'>) => {
     const { clock, chains = {} } = settings
     ports ??= await choosePorts(2)
     service = await createService({

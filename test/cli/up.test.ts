@@ -59,6 +59,20 @@ describe('up', () => {
     expect(JSON.parse(doctor.stdout).findings.map(({ state }: { state: string }) => state)).not.toContain('bad')
   })
 
+  test('the first key has the name that the definitions give it, by which it is rotated', async () => {
+    const rotate = (name: string) => ['rotate', 'key', '--user', 'alice', '--name', name, '--to-file', 'new.key']
+    const known = await quorate(rotate('laptop'), { env })
+    expect([known.exit, known.stderr]).toEqual([
+      4,
+      expect.stringContaining('`laptop` is the key that this command works'),
+    ])
+    const next = async (name: string) => (await quorate(rotate(name), { env })).stderr.split('\n').at(-2)
+    expect([await next('laptob'), await next('phone')]).toEqual([
+      '  next       did you mean `laptop`?',
+      '  next       the names are: laptop',
+    ])
+  })
+
   test('demo keys are their owner’s alone, and no private key is anywhere else', async () => {
     const keys = join(folder, 'data/keys')
     for (const name of readdirSync(keys)) expect(statSync(join(keys, name)).mode & 0o777).toBe(0o600)

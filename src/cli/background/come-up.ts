@@ -111,6 +111,7 @@ async function startService(start: BackgroundStart, { environment, closers, logg
     messages: await readMessageOptions({ options: {}, environment }),
     proxy: readProxyOptions({ options: {}, environment }),
     ...(start.rootUserName === undefined ? {} : { rootUserName: start.rootUserName }),
+    ...(start.rootKeyName === undefined ? {} : { keyName: start.rootKeyName }),
     ...(start.organizationName === undefined ? {} : { organizationName: start.organizationName }),
   })
   closers.push(() => service.close())

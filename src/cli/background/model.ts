@@ -52,6 +52,7 @@ export interface BackgroundStart {
   /** The payload key, when the parent was given one. @default the data folder's own */
   readonly payloadKey?: string
   readonly rootUserName?: string
+  readonly rootKeyName?: string
   readonly organizationName?: string
   readonly requestsPerSecond?: number
   /** Folder with the keys of users of sub-organizations. */

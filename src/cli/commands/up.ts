@@ -48,6 +48,7 @@ export async function up(input: CommandInput): Promise<ExitCode> {
     {
       ...(await backgroundStart(settings)),
       ...(survey.rootUser === undefined ? {} : { rootUserName: survey.rootUser }),
+      ...(survey.rootKey === undefined ? {} : { rootKeyName: survey.rootKey }),
       ...(survey.organization === undefined ? {} : { organizationName: survey.organization }),
     },
     { announce: (text) => io.say(line`${text}\n`) },
