@@ -25,6 +25,8 @@ const MARK_OF_CHANGE = 33
 const LEAST_CHANGES = 4_000
 /** Rows of activities, and lines about power, where not all fit. */
 const MOST_ROWS = 40
+/** Characters of a line about power, where not all fit: one that compares many limits may be longer than a comment. */
+const MOST_OF_LINE = 400
 /** Sub-organizations that are named one by one. */
 const MOST_INSIDE = 50
 /** Longer than this, changes are folded away. */
@@ -40,7 +42,12 @@ export function renderPlanMarkdown(given: Plan, options: MarkdownOptions = {}): 
   const changes = allPlans(given).reduce((sum, one) => sum + one.changes.length, 0)
   const room = Math.max(MOST / 2, MOST - changes * MARK_OF_CHANGE)
   let text = ''
-  for (const most of [{}, { activities: MOST_ROWS }, { activities: MOST_ROWS, power: MOST_ROWS }]) {
+  for (const most of [
+    {},
+    { activities: MOST_ROWS },
+    { activities: MOST_ROWS, power: MOST_ROWS },
+    { activities: MOST_ROWS, power: MOST_ROWS, line: MOST_OF_LINE },
+  ]) {
     const without = render(given, { ...options, ...most, changes: 0 }).length
     text = render(given, { ...options, ...most, changes: Math.max(LEAST_CHANGES, room - without) })
     if (text.length <= room) return text
@@ -57,6 +64,8 @@ interface Most {
   readonly activities?: number
   /** @default all */
   readonly power?: number
+  /** Characters of a line about power. @default all */
+  readonly line?: number
 }
 
 function render(
@@ -66,6 +75,7 @@ function render(
     changes: most,
     activities = Number.POSITIVE_INFINITY,
     power = Number.POSITIVE_INFINITY,
+    line = Number.POSITIVE_INFINITY,
   }: MarkdownOptions & Most,
 ): string {
   const plan = printablePlan(given)
@@ -125,8 +135,8 @@ function render(
           ...accessLines(plan)
             .slice(0, power)
             .flatMap(({ sign, text, people = [] }) => [
-              sign === ' ' ? `- ${inline(text)}` : `- ${code(sign)} **${inline(text)}**`,
-              ...people.map((one) => `  - **${inline(one)}**`),
+              sign === ' ' ? `- ${inline(shorten(text, line))}` : `- ${code(sign)} **${inline(shorten(text, line))}**`,
+              ...people.map((one) => `  - **${inline(shorten(one, line))}**`),
             ]),
           ...moreText(accessLines(plan).length - power),
         ].join('\n')
@@ -185,6 +195,10 @@ function insideBlock({ subOrganizations: inside = [] }: Plan): string {
 /** Says how much was cut. */
 function moreText(more: number): readonly string[] {
   return more > 0 ? ['', `and ${more} more; \`quorate plan\` shows them all.`] : []
+}
+
+function shorten(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)} …, and ${text.length - most} more characters`
 }
 
 function changesBlock(plan: Plan, most: number): string {

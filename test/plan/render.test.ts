@@ -311,6 +311,26 @@ describe('render', () => {
     expect(text).toMatch(/\d+ more lines; `quorate plan` shows them all/)
   })
 
+  test('as Markdown: a line about power that is longer than a comment is cut, and the rest of the plan is told', () => {
+    const plan = planOf({ desired: [declare('tag.one')] })
+    const { changes } = plan
+    const condition = (limit: number) => `eth.tx.value < ${limit}`
+    const under = (policies: number) =>
+      Array.from({ length: policies }, (_, n) => ({ condition: condition(n), ways: [{ sets: [['alice']] }] }))
+    const access = ['wallet.treasury', 'wallet.operations'].map((wallet) => ({
+      power: 'sign',
+      wallet,
+      before: { ways: [], under: under(1) },
+      after: { ways: [], under: under(5_000) },
+    }))
+    const text = renderPlanMarkdown({ ...plan, changes, access } as never)
+    expect(text.length).toBeLessThan(65_536)
+    expect(text).toMatch(/\*\*sign of wallet\.treasury and wallet\.operations:/)
+    expect(text).toMatch(/ …, and \d+ more characters/)
+    expect(text).toContain(`plan \`${plan.digest.slice(0, 12)}\``)
+    expect(text).not.toContain('The rest does not fit')
+  })
+
   test('as Markdown: names are no markup, and a long plan is folded and cut', () => {
     const evil = '](http://x) <b>|``` @all'
     const names = Array.from({ length: 2000 }, (_, n) => declare(formatAddress('tag', `${evil} ${n}`)))
