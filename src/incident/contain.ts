@@ -233,7 +233,7 @@ export async function madeBy(of: LocatedKey | GoneKey, client: QueryClient): Pro
 }
 
 /** The key that leaked, in lower case. */
-export function publicKeyOf({ key, gone }: LocatedKey | GoneKey): string {
+function publicKeyOf({ key, gone }: LocatedKey | GoneKey): string {
   return (key ?? gone)!.publicKey.toLowerCase()
 }
 

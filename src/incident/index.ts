@@ -5,7 +5,7 @@
  */
 
 export type { LeftToPeople } from './before.ts'
-export { type ContainDoor, type Cut, contain, lockOut, madeBy, publicKeyOf } from './contain.ts'
+export { type ContainDoor, type Cut, contain, lockOut, madeBy } from './contain.ts'
 export { containUser, lockOutUser } from './contain-user.ts'
 export { locateGone } from './gone.ts'
 export {

@@ -36,7 +36,7 @@ export const renderRotation = view((progress: RotationProgress, style: Style, no
       'waits',
       waiting === undefined
         ? ''
-        : `${shortCode(waiting.fingerprint)}, for ${age(now - Date.parse(waiting.since))}, approved by ${waiting.approved.map(printable).join(', ') || 'nobody'}; vote with \`quorate approve\``,
+        : `${shortCode(waiting.fingerprint)}, for ${age(now - Date.parse(waiting.since))}, approved by ${waiting.approved.map(printable).join(', ') || 'nobody'}; others vote with \`quorate approve ${shortCode(waiting.fingerprint)}\``,
     ],
     ['deletes', state === 'overlap' && deletesAt !== undefined ? `the old key at ${deletesAt}, by itself` : ''],
     ['proof', proof === undefined ? '' : PROOFS[proof]],
