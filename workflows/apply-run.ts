@@ -52,6 +52,8 @@ export class ApplyRun {
   /** The outcome of this very plan when it was applied before. */
   #ended: ApplyProgress | undefined
   readonly #active = new Set<number>()
+  /** By batch, how much news there was when the API was last asked about its activity. */
+  readonly #looked = new Map<number, number>()
 
   constructor({ planDigest, run = '', carried }: Begun, startedAt: string) {
     this.token = { planDigest, run }
@@ -142,6 +144,16 @@ export class ApplyRun {
     if (error) record.error = error
     else delete record.error
     this.#skipLost()
+  }
+
+  /** The API was asked about a batch's activity, after so much news. */
+  looked(index: number, news: number): void {
+    this.#looked.set(index, news)
+  }
+
+  /** Whether the API was asked about every activity that waits, since there was news. */
+  hasLooked(): boolean {
+    return this.#records.every(({ state }, index) => state !== 'waiting' || this.#looked.get(index) === this.news)
   }
 
   fail(index: number, error: Failure): void {

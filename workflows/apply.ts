@@ -17,7 +17,7 @@ import {
 import type { ApplyProgress, Failure } from '../activities/model.ts'
 import { ApplyRun } from './apply-run.ts'
 import type { ApplyInput, ApplyInsideInput } from './inputs.ts'
-import { applyNews, cancel, insideWorkflow, nudge, progress } from './messages.ts'
+import { applyNews, cancel, hasLooked, insideWorkflow, nudge, progress } from './messages.ts'
 import { createShow, standOfApply } from './shown.ts'
 import { startDetached } from './start-detached.ts'
 import { AtRest, createPace, isHistoryLong, MOST_STALE, persist, steps, toFailure, VOTE_AGAIN_MS } from './steps.ts'
@@ -26,6 +26,7 @@ export async function apply(input: ApplyInput): Promise<ApplyProgress> {
   const run = new ApplyRun(input, new Date().toISOString())
   setHandler(progress, () => run.progress())
   setHandler(insideWorkflow, () => (input.inside ? input.tells! : null))
+  setHandler(hasLooked, () => run.hasLooked())
   setHandler(nudge, () => run.nudge())
   setHandler(cancel, () => run.cancel())
   // Temporal's own cancellation means the same as the signal: stop beginning things, wait for the running step, return
@@ -176,7 +177,9 @@ async function awaitEnd(run: ApplyRun, index: number): Promise<void> {
     if (record.needsVote && Date.now() - (record.votedAtMs ?? 0) > VOTE_AGAIN_MS) await vote(run, index)
     else {
       await pace()
+      const { news } = run
       run.take(index, await persist(run, showOn(run, index), () => steps.pollActivity(step)))
+      run.looked(index, news)
     }
   }
 }

@@ -6,6 +6,8 @@ import type { SendProgress } from '../activities/send-model.ts'
 
 /** Where the apply stands. */
 export const progress = defineQuery<ApplyProgress>('progress')
+/** Whether the API was asked about all that waits since the last `nudge`. */
+export const hasLooked = defineQuery<boolean>('has-looked')
 /** Which workflow begins what is inside; null where there is none. */
 export const insideWorkflow = defineQuery<string | null>('inside')
 /** Where what is inside stands. */

@@ -257,20 +257,22 @@ export async function progressOfApply(client: Client, organizationId: string): P
 /** Asks where an apply stands. A worker that went away since it was last seen is `cli/no-worker`, as none is. */
 export const askProgress = (handle: ApplyHandle): Promise<ApplyProgress> => ask(handle)
 
-/** By then an apply that was told to ask the API has done so, where there is news. */
+/** By then an apply that was told to ask the API has done so, unless the API is slow. */
 const ASKED_MS = 3_000
 
 /**
  * The same, of an apply that waits for people after it has asked the API once more: by itself it asks at most once a minute, and
- * would tell of a vote that late. Where nothing has moved it takes some seconds.
+ * would tell of a vote that late. A run of before, which does not say that it has asked, is given some seconds.
  */
 export async function askAnew(handle: ApplyHandle, withinMs = ASKED_MS): Promise<ApplyProgress> {
   const before = await askProgress(handle)
   if (isOver(before) || !before.batches.some(({ state }) => state === 'waiting')) return before
   await nudgeApply(handle)
   for (const until = performance.now() + withinMs; ; ) {
+    const hasLooked = await handle.query<boolean>('has-looked').catch(() => false)
     const progress = await askProgress(handle)
-    if (performance.now() > until || JSON.stringify(progress) !== JSON.stringify(before)) return progress
+    const isNew = JSON.stringify(progress) !== JSON.stringify(before)
+    if (hasLooked === true || isNew || performance.now() > until) return progress
     await untilAskedAgain()
   }
 }

@@ -22,8 +22,17 @@ test('status: an apply that waits is told to look before it is asked how it stan
   expect(told.nudges).toBe(1)
 })
 
-test('status: where nobody has voted, what it said before is the answer, after some time', async () => {
+test('status: a run of before, which does not say that it has looked, is given some time', async () => {
   const { handle, told } = applying(Number.POSITIVE_INFINITY)
   expect((await askAnew(handle, 1)).batches).toMatchObject([{ state: 'waiting' }])
   expect(told.nudges).toBe(1)
+})
+
+test('status: where nobody has voted, what it said before is the answer as soon as it has looked', async () => {
+  const { handle, told } = applying(Number.POSITIVE_INFINITY)
+  const looking = {
+    ...handle,
+    query: async (name: string) => (name === 'has-looked' ? told.nudges > 0 : handle.query(name as never)),
+  }
+  expect((await askAnew(looking as ApplyHandle, 600_000)).batches).toMatchObject([{ state: 'waiting' }])
 })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApplyProgress, createActivities, createPlanStore } from '../../activities/index.ts'
 import { createSubmitClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { askAnew } from '../../src/operations/index.ts'
 import type { Batch, Plan } from '../../src/plan/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
@@ -132,8 +133,10 @@ test('real service: ids travel, the raised quorum makes the next batch wait, a s
     ({ state }) => state !== 'running',
   )
   expect(progress.batches.map(({ state }) => state)).toEqual(['completed', 'completed', 'completed', 'waiting'])
+  // Nobody has voted: it says so as soon as the API was asked, however long it may take to.
+  expect((await askAnew(handle, 600_000)).state).toBe('waiting')
   await bob.approve(progress.batches[3]!.fingerprint!)
-  await handle.signal('nudge')
+  expect((await askAnew(handle, 600_000)).state).not.toBe('waiting')
   const result = await handle.result()
   expect(result.state).toBe('done')
   expect(result.batches[3]!.votes!.approved).toHaveLength(2)

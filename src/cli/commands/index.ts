@@ -569,7 +569,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate status --follow',
     help: {
       description:
-        'Asks the workflow of the organization. What it says is the same from every machine that reaches the same Temporal server. An apply that waits for people asks the API about them first, which takes some seconds; with `--json` and `--watch` it says what it last saw, at most a minute before. It starts nothing: where nothing runs, it says so and exits with 1. For a probe: an apply that is done or goes on by itself exits with 0, one that waits, is stale or has failed with its own code.',
+        'Asks the workflow of the organization. What it says is the same from every machine that reaches the same Temporal server. An apply that waits for people asks the API about them first; with `--json` and `--watch` it says what it last saw, at most a minute before. It starts nothing: where nothing runs, it says so and exits with 1. For a probe: an apply that is done or goes on by itself exits with 0, one that waits, is stale or has failed with its own code.',
       examples: [
         ['quorate status', 'once'],
         ['quorate status --watch --wait 10m', 'for ten minutes; exits as the last look would'],
