@@ -1,24 +1,36 @@
 /** A key that is registered no more, by whom it was: what it made and what it asked for may live. */
 import { readActivities } from '../../activities/index.ts'
 import type { QueryClient } from '../client/index.ts'
+import { inside } from '../live/index.ts'
 import { ACTIVITY_STATUSES, isWaiting } from '../protocol/index.ts'
-import { credentialsOf, type GoneKey, type LocatedUser, quorumOf } from './locate.ts'
+import {
+  credentialsOf,
+  type GoneKey,
+  type KeyInside,
+  type LocatedUser,
+  organizationNameOf,
+  quorumOf,
+} from './locate.ts'
 import { wayInForOthersTypes } from './made.ts'
 
 /**
- * Finds whose a key was in the organization of the client: the user who voted with it for a way in, for a user, or for what still
- * waits. Empty where there is no such vote, so that nothing is left to be cut. Throws `ClientError`.
+ * Finds whose a key was in the organization of the client, or in one inside it: the user who voted with it for a way in, for a user,
+ * or for what still waits. Empty where there is no such vote, so that nothing is left to be cut: two requests where little was done.
+ * Throws `ClientError`.
  */
-export async function locateGone(client: QueryClient, publicKey: string): Promise<readonly GoneKey[]> {
-  const voter = await voterWith(client, publicKey)
+export async function locateGone(
+  client: QueryClient,
+  { organizationId: id, publicKey }: KeyInside,
+): Promise<readonly GoneKey[]> {
+  const there = id === client.organizationId ? client : inside(client, id)
+  const voter = await voterWith(there, publicKey)
   if (!voter) return []
-  const { users } = await client.query('list_users', {})
+  const { users } = await there.query('list_users', {})
   const owner = users.find(({ userId }) => userId === voter.id)
-  const { organizationName } = await client.query('whoami', {})
-  const { configs } = await client.query('get_organization_configs', {})
+  const { configs } = await there.query('get_organization_configs', {})
   return [
     {
-      organization: { id: client.organizationId, name: organizationName },
+      organization: { id, name: await organizationNameOf(client, id) },
       user: owner ? { id: voter.id, name: owner.userName } : voter,
       gone: { publicKey },
       others: owner ? credentialsOf(owner) : [],

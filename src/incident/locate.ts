@@ -51,6 +51,8 @@ const AT_ONCE = 16
 export interface KeyInside {
   readonly organizationId: string
   readonly publicKey: string
+  /** It is registered there no more, or never was. */
+  readonly isGone?: true
 }
 
 /**
@@ -61,16 +63,19 @@ export async function locateKey(
   client: QueryClient,
   { organizationId: id, publicKey }: KeyInside,
 ): Promise<readonly LocatedKey[]> {
-  const isOwn = id === client.organizationId
-  const there = isOwn ? client : inside(client, id)
+  const there = id === client.organizationId ? client : inside(client, id)
   const { users } = await there.query('list_users', {})
   const owners = users.filter((user) => user.apiKeys.some((one) => isKey(one, publicKey)))
   if (owners.length === 0) return []
-  const organizationName = isOwn
-    ? (await client.query('whoami', {})).organizationName
-    : ((await nameOfSubOrganization(client, id)) ?? id)
+  const organizationName = await organizationNameOf(client, id)
   const { configs } = await there.query('get_organization_configs', {})
   return owners.map((user) => exposureOf(user, { id, organizationName, users, configs, publicKey }))
+}
+
+/** The name of the organization of the client, or of one inside it; its id where that one has gone. Throws `ClientError`. */
+export async function organizationNameOf(client: QueryClient, id: string): Promise<string> {
+  if (id === client.organizationId) return (await client.query('whoami', {})).organizationName
+  return (await nameOfSubOrganization(client, id)) ?? id
 }
 
 /** Lists the organizations inside in which keys are registered: a request for a hundred of them. Throws `ClientError`. */

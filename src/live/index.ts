@@ -11,6 +11,7 @@ export { PAGE_LIMIT, readPages } from './pages.ts'
 export { actorIn, kindsMentioned, readActual, readInside } from './read-actual.ts'
 export {
   inside,
+  listSubOrganizationIds,
   listSubOrganizations,
   nameOfSubOrganization,
   readSubOrganizations,

@@ -39,11 +39,11 @@ export async function readSubOrganizations(
   return [...found.values()]
 }
 
-/** Reads which sub-organizations there are, all of them, with their names: one request each. */
-export async function listSubOrganizations(
+/** Lists the ids of all sub-organizations, a hundred a request, the newest first. */
+export async function listSubOrganizationIds(
   client: QueryClient,
   options: RequestOptions = {},
-): Promise<readonly Resource[]> {
+): Promise<readonly string[]> {
   const ids = new Set<string>()
   for (let before: string | undefined, size = -1; ids.size !== size; ) {
     size = ids.size
@@ -53,8 +53,16 @@ export async function listSubOrganizations(
     for (const id of page) ids.add(id)
     before = page.at(-1) ?? before
   }
+  return [...ids]
+}
+
+/** Reads which sub-organizations there are, all of them, with their names: one request each. */
+export async function listSubOrganizations(
+  client: QueryClient,
+  options: RequestOptions = {},
+): Promise<readonly Resource[]> {
   const found: Resource[] = []
-  for (const id of ids) {
+  for (const id of await listSubOrganizationIds(client, options)) {
     const name = await nameOfSubOrganization(client, id, options)
     if (name !== undefined) found.push(toResource(id, name))
   }

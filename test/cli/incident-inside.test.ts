@@ -81,6 +81,40 @@ test('incident key: the organization itself is cut off before those inside are l
   expect(firstInside).toBeLessThan(lastFound)
 })
 
+test('incident key --everywhere: where the key was replaced inside, what it made there is cut too', async () => {
+  const { service, contain, env, folder, client, organizations } = await open({ inside: 2 })
+  const [{ id: organizationId, ops }] = organizations as [(typeof organizations)[number]]
+  const [user] = (await service.root.query('list_users', { organizationId })).users.filter(
+    ({ userName }) => userName === 'ci',
+  )
+  // The attacker makes a key of the attacker's own, and deletes with it the one that leaked.
+  const second = generateP256KeyPair()
+  const { userId } = user!
+  const { apiKeys } = member('ci', second.publicKey)
+  await client.submit('ACTIVITY_TYPE_CREATE_API_KEYS_V2', { userId, apiKeys }, { organizationId })
+  const apiKeyIds = user!.apiKeys
+    .filter(({ credential }) => credential.publicKey === client.publicKey)
+    .map(({ apiKeyId }) => apiKeyId)
+  const attacker = service.client(second.privateKey)
+  await attacker.submit('ACTIVITY_TYPE_DELETE_API_KEYS', { userId, apiKeyIds }, { organizationId })
+  const works = () => attacker.query('whoami', { organizationId }).then(Boolean, () => false)
+
+  const quick = await quorate([...contain, '--yes', '--json'], { env, cwd: folder })
+  expect(quick.exit, quick.stderr).toBe(0)
+  expect((JSON.parse(quick.stdout) as Report).organizations).toHaveLength(2)
+  expect(await works()).toBe(true)
+  const thorough = await quorate([...contain, '--everywhere', '--yes', '--json'], { env, cwd: folder })
+  expect(thorough.exit, thorough.stderr).toBe(0)
+  const found = (JSON.parse(thorough.stdout) as Report).organizations.find(
+    ({ organization }) => organization.id === organizationId,
+  )
+  expect(found!.cuts.map(({ what, outcome }) => `${outcome} ${what}`)).toEqual([
+    'done delete API key key 0 of ci, which the key made',
+  ])
+  expect(await works()).toBe(false)
+  expect(await service.client(ops.privateKey).query('whoami', { organizationId })).toMatchObject({ username: 'ops' })
+})
+
 test('incident key: where those inside cannot be listed, the organization itself is cut off all the same, and what is not known is told', async () => {
   const { contain, env, folder, client, service } = await open({
     inside: 1,

@@ -10,11 +10,13 @@ import {
   type LocatedKey,
   type LocatedUser,
   listKeysInside,
+  locateGone,
   locateKey,
   lockOut,
   lockOutUser,
   madeBy,
 } from '../../incident/index.ts'
+import { listSubOrganizationIds } from '../../live/index.ts'
 import { keyInside, markCompromised, type Place, submitter } from '../../operations/index.ts'
 import { holdReconciler } from '../background/hold-reconciler.ts'
 import type { CommandInput } from '../command.ts'
@@ -36,6 +38,27 @@ export interface Suspected {
   readonly publicKeys: readonly string[]
   /** From when on what was done is told, in milliseconds since the epoch. @default all of it */
   readonly since: number | undefined
+  /** Of a key: organizations inside are looked through in which it is registered no more. @default only where it is registered */
+  readonly everywhere?: boolean
+}
+
+/** In which organizations inside the suspect is looked for. Throws `ClientError`. */
+export async function listInside({
+  client,
+  publicKeys,
+  publicKey,
+  everywhere,
+}: Suspected): Promise<readonly KeyInside[]> {
+  const listed = await listKeysInside(client, publicKeys)
+  if (!everywhere || publicKey === undefined) return listed
+  const known = new Set(listed.map(({ organizationId }) => organizationId))
+  const rest = (await listSubOrganizationIds(client)).filter((id) => !known.has(id))
+  return [...listed, ...rest.map((organizationId) => ({ organizationId, publicKey, isGone: true }) as const)]
+}
+
+/** Finds the suspect in one of them. Throws `ClientError`. */
+export async function locateInsideOne(client: QueryClient, one: KeyInside): Promise<readonly LocatedUser[]> {
+  return one.isGone ? locateGone(client, one) : locateKey(client, one)
 }
 
 /** Where the suspect was found, and what came of cutting it off there. */
@@ -112,15 +135,13 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
     return []
   }
   const find = (one: KeyInside) =>
-    locateKey(client, one).catch((error: unknown) =>
+    locateInsideOne(client, one).catch((error: unknown) =>
       missed(line`find the key in organization ${one.organizationId}`, error),
     )
 
   for (const one of own) await cutOne(one)
-  const listed = await listKeysInside(client, suspected.publicKeys).catch((error: unknown) =>
-    missed('find the organizations inside', error),
-  )
-  if (listed.length > 0) say(timeNeeded(listed.length, settings.requestsPerSecond))
+  const listed = await listInside(suspected).catch((error: unknown) => missed('find the organizations inside', error))
+  if (listed.length > 0) say(timeNeeded(listed, settings.requestsPerSecond))
   const found = await inEach(listed, async (one) => {
     const these = await find(one)
     if (options['yes']) for (const each of these) await cutOne(each)
@@ -141,15 +162,17 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
 
 /** Requests for an organization inside until it is cut off there: users, name and quorum; what is open, the deletion, what waits, what was made. */
 const REQUESTS_EACH = 7
+/** For one in which the key is registered no more, where it left nothing: what is open, what was made. */
+const REQUESTS_GONE = 2
 /** Requests a second by plan (docs/protocol/limits.md#requests-a-second). */
 const PLANS = [1, 3, 60]
 
 /** How long many organizations take at the rate that is set, or at each published one. */
-function timeNeeded(organizations: number, requestsPerSecond: number | undefined): string {
-  const requests = organizations * REQUESTS_EACH
+function timeNeeded(listed: readonly KeyInside[], requestsPerSecond: number | undefined): string {
+  const requests = listed.reduce((sum, { isGone }) => sum + (isGone ? REQUESTS_GONE : REQUESTS_EACH), 0)
   const at = (rate: number) => `${age((requests / rate) * 1000)} at ${rate} a second`
   const rates = requestsPerSecond === undefined ? PLANS : [requestsPerSecond]
-  return line`${organizations} organizations inside, about ${requests} requests: ${rates.map(at).join(', ')}.\n`
+  return line`${listed.length} organizations inside, about ${requests} requests: ${rates.map(at).join(', ')}.\n`
 }
 
 const because = ({ publicKey, user }: Suspected) => (user ? `incident: user ${user.id}` : `incident: key ${publicKey}`)

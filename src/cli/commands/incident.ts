@@ -7,7 +7,6 @@ import {
   inEach,
   type LocatedKey,
   type LocatedUser,
-  listKeysInside,
   locateGone,
   locateKey,
   locateUser,
@@ -26,7 +25,15 @@ import { writePrivate } from '../files.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { type IncidentView, renderIncident, renderRevert, renderTimeline } from '../views/incident.ts'
-import { type Containment, cutOff, isGone, isOfKey, type Suspected } from './incident-contain.ts'
+import {
+  type Containment,
+  cutOff,
+  isGone,
+  isOfKey,
+  listInside,
+  locateInsideOne,
+  type Suspected,
+} from './incident-contain.ts'
 import { writeRevert } from './incident-revert.ts'
 
 /** Says where a key is registered, what it could do and did; with `--contain` it is cut off first, and what it did is read after that. */
@@ -35,9 +42,11 @@ export async function incidentKey(input: CommandInput): Promise<ExitCode> {
   const place = await findPlace(input)
   const client = reader(place)
   const registered = await locateKey(client, { organizationId: client.organizationId, publicKey })
-  const own = registered.length > 0 ? registered : await locateGone(client, publicKey)
+  const own =
+    registered.length > 0 ? registered : await locateGone(client, { organizationId: client.organizationId, publicKey })
   const since = readSince(input.options['since'], place.now())
-  return report(input, { place, client, publicKey, own, publicKeys: [publicKey], since })
+  const everywhere = input.options['everywhere'] === true
+  return report(input, { place, client, publicKey, own, publicKeys: [publicKey], since, everywhere })
 }
 
 /** The same of a user, all of whose credentials somebody else may have. */
@@ -97,9 +106,8 @@ async function report(input: CommandInput, suspected: Suspected): Promise<ExitCo
   return contained ? exitOf(report) : EXIT.done
 }
 
-async function locateInside({ client, publicKeys }: Suspected): Promise<readonly LocatedUser[]> {
-  const listed = await listKeysInside(client, publicKeys)
-  return (await inEach(listed, (one) => locateKey(client, one))).flat()
+async function locateInside(suspected: Suspected): Promise<readonly LocatedUser[]> {
+  return (await inEach(await listInside(suspected), (one) => locateInsideOne(suspected.client, one))).flat()
 }
 
 /** All that is known of where the suspect is registered. */

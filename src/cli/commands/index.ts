@@ -425,6 +425,11 @@ export const commands: readonly CommandRow[] = [
         flags: '--made-for-others',
         meaning: 'with --contain and --since: also delete credentials that were made for other users since then',
       },
+      {
+        flags: '--everywhere',
+        meaning:
+          'also look through every organization inside in which the key is registered no more, two requests each (default: where it is registered)',
+      },
       { flags: '--leaked-key-file <file>', meaning: 'the private key, to prove that the API refuses it afterwards' },
       { flags: '--delete-user', meaning: 'delete a user who has no other way in: the API keeps the last credential' },
       {
