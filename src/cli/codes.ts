@@ -183,7 +183,8 @@ export const cliCodes = {
   },
   'cli/no-worker': {
     summary: 'a Temporal server is there, but no worker works for this organization',
-    solve: 'start one with `quorate worker`, with the settings of the apply',
+    solve:
+      'start one with `quorate worker`, or with `quorate up` where the embedded service is used, with the settings of the apply',
   },
   'cli/not-watched': {
     summary: 'the organization is not watched from this data folder',

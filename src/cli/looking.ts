@@ -3,11 +3,20 @@ import { line } from './screen.ts'
 
 /**
  * Follows work that goes on by itself. Ctrl-C ends the command, not the work, and says so: the user may mean to stop the
- * work, and `otherwise` says how that is done. The process ends by the signal, as it would have.
+ * work, and `otherwise` says how that is done. The process ends by the signal, as it would have. While nothing answers,
+ * `patience` says what is waited for.
  */
 export async function looking<T>(
   io: Pick<Io, 'say'>,
-  { what, otherwise }: { readonly what: string; readonly otherwise: string },
+  {
+    what,
+    otherwise,
+    patience,
+  }: {
+    readonly what: string
+    readonly otherwise: string
+    readonly patience?: { readonly during: <R>(work: () => Promise<R>) => Promise<R> }
+  },
   follow: () => Promise<T>,
 ): Promise<T> {
   const interrupted = () => {
@@ -16,7 +25,7 @@ export async function looking<T>(
   }
   process.once('SIGINT', interrupted)
   try {
-    return await follow()
+    return await (patience ? patience.during(follow) : follow())
   } finally {
     process.removeListener('SIGINT', interrupted)
   }

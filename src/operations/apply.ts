@@ -47,7 +47,7 @@ export async function assertWorker(client: Client, taskQueue: string, seenMs = W
 function noWorker(taskQueue: string, cause?: unknown): QuorateError {
   return new QuorateError('cli/no-worker', `no worker polls the task queue \`${taskQueue}\``, {
     facts: { submitted: 'nothing by this command' },
-    next: 'start one with `quorate worker`, with the same settings, and run this again',
+    next: 'start one with `quorate worker`, or with `quorate up` where the embedded service is used, with the same settings, and run this again',
     cause,
   })
 }

@@ -1,12 +1,14 @@
 /** Nothing waits in silence: what is tried and what was answered is said, and `--wait` ends following with its exit code. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createPatience, createWaitLogger } from '../../src/cli/waiting.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { createTestUser } from '../service/harness.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { onlyTags, scene } from './scene.ts'
+import { startCommand } from './started.ts'
 
 /** Says what is said, with the time stopped. */
 function listener() {
@@ -94,6 +96,47 @@ test('waiting: an apply whose submits are answered with 500 says so, ends with 3
   expect(later.exit, later.stdout + later.stderr).toBe(0)
   expect(await countActivities(service)).toBe(1)
 })
+
+test('waiting: an apply that is followed while Temporal goes silent says so', async () => {
+  const { service, folder, env } = await scene()
+  const bob = await createTestUser(service, 'bob')
+  const userIds = [service.rootUserId, bob.userId]
+  await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+  const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
+  expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(3)
+  const relay = await startRelay(env['TEMPORAL_ADDRESS']!)
+  const following = startCommand(['status', '--follow'], {
+    env: { ...env, TEMPORAL_ADDRESS: relay.address },
+    home: folder,
+  })
+  await following.says(/waiting +create tag one/)
+  relay.hush()
+  await following.says(/Nothing new for [2-9]\d s: waiting [\da-f-]+ create tag one/)
+  following.kill()
+  await following.ended
+})
+
+/** A way to a server that goes on taking what is said to it, and lets nothing through, once it is hushed. */
+async function startRelay(to: string) {
+  const [host, port] = to.split(':')
+  const sockets = new Set<Socket>()
+  const server = createTcpServer((near) => {
+    const far = connect({ host: host!, port: Number(port) })
+    for (const one of [near, far]) sockets.add(one.on('error', () => {}))
+    near.pipe(far).pipe(near)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const one of sockets) one.destroy()
+    server.close()
+  })
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    hush() {
+      for (const one of sockets) one.unpipe()
+    },
+  }
+}
 
 test('waiting: a command against a service that fails says each try', async () => {
   const url = await failingSubmits('http://127.0.0.1:9', { isOn: true }, '/')

@@ -93,7 +93,7 @@ function openDoor(
     confirm: (plan) => confirm(input, plan),
     withApplies: (work) =>
       withApplies(input, place, (applies) =>
-        looking(io, { what: 'the apply', otherwise }, () => patience.during(() => work(applies))),
+        looking(io, { what: 'the apply', otherwise, patience }, () => work(applies)),
       ),
     // Followed to its end on a terminal, to the first wait for a person anywhere else.
     isEnough: () => !io.terminal,

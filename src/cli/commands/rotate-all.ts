@@ -140,7 +140,7 @@ async function rotateOne(
     await handle.signal('nudge').catch(() => {})
     return false
   }
-  return followRotation(handle, () => {}, enough)
+  return patience.during(() => followRotation(handle, () => {}, enough))
 }
 
 function stateOf({ state, waiting, deletesAt, error }: RotationProgress): string {

@@ -88,7 +88,9 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
       hasNews = true
       if (!json && isKnown && !isRotationOver(progress)) io.say(renderRotation(progress, io.style, place.now()))
     }
-    const progress = await looking(io, { what: 'the rotation', otherwise }, () => followRotation(handle, show, enough))
+    const progress = await looking(io, { what: 'the rotation', otherwise, patience }, () =>
+      followRotation(handle, show, enough),
+    )
     const renewed = isRenewed(progress) ? await renew(input, [progress]) : undefined
     if (json) writeJson(io, { ...progress, ...rewrittenJson(renewed) })
     else if (renewed) io.say(renderRotation(progress, io.style, place.now()))

@@ -43,7 +43,7 @@ import { line } from '../screen.ts'
 import { createProgressView, renderResult, renderStanding, withNeeds } from '../views/progress.ts'
 import { exitOfRotation, renderRotation } from '../views/rotation.ts'
 import { renderWatch, watchJson } from '../views/watch.ts'
-import { createPatience } from '../waiting.ts'
+import { createPatience, type Patience } from '../waiting.ts'
 import { givenUpText, readLatelyGivenUp } from '../webhooks-given-up.ts'
 
 /** How often `--watch` looks. */
@@ -92,8 +92,9 @@ async function assertUp({ settings, environment }: CommandInput): Promise<void> 
 
 /** Says how it stands; where Temporal is away, what is known without it of the organization's watch, before it says that. */
 async function look(input: CommandInput): Promise<ExitCode> {
+  const patience = createPatience(input, { what: 'the apply', next: 'run `quorate status --follow` again' })
   try {
-    return await lookAtTemporal(input)
+    return await patience.during(() => lookAtTemporal(input, patience))
   } catch (error) {
     if (error instanceof QuorateError && error.code === 'worker/temporal-unreachable' && !input.json)
       await tellKept(input)
@@ -115,7 +116,7 @@ async function tellKept({ io, settings }: CommandInput): Promise<void> {
 }
 
 /** Says how it stands, with those inside that have not ended; follows it, or stops them at their next safe points. */
-async function lookAtTemporal(input: CommandInput): Promise<ExitCode> {
+async function lookAtTemporal(input: CommandInput, patience: Patience): Promise<ExitCode> {
   const { io, json, options } = input
   const isOnlyLook = options['follow'] !== true && options['cancel'] !== true
   if (isOnlyLook) await assertUp(input)
@@ -158,7 +159,6 @@ async function lookAtTemporal(input: CommandInput): Promise<ExitCode> {
       // Nobody who kept its start goes on with it.
       if (options['cancel'] && end) await createPlanStore(join(applies.dataDir, 'plans')).endRuns(organizationId)
       const follow = !end && (options['follow'] === true || options['cancel'] === true)
-      const patience = createPatience(input, { what: 'the apply', next: 'run `quorate status --follow` again' })
       // A program that looks again and again is told what the apply has seen; a person who looks, how it is now.
       const askNow = end || json || options['watch'] === true ? askProgress : askAnew
       const followAnew = async (one: ApplyHandle) => {

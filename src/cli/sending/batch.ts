@@ -246,7 +246,7 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     }
     const id = batch.batchId.slice(0, 12)
     const otherwise = `\`quorate sends stop ${id}\` stops it, \`quorate sends --batch ${id}\` says how it stands.`
-    const progress = await looking(io, { what: 'the batch', otherwise }, () =>
+    const progress = await looking(io, { what: 'the batch', otherwise, patience }, () =>
       followBatch(applies, handle, { show: view.progress, until }),
     )
     const ledger = ledgerOf(input.settings.dataDir)

@@ -174,7 +174,9 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
       return false
     }
     const otherwise = 'The same command follows it again; what waits for approval is ended with `quorate reject`.'
-    const progress = await looking(io, { what: 'the send', otherwise }, () => followSend(handle, show, enough))
+    const progress = await looking(io, { what: 'the send', otherwise, patience }, () =>
+      followSend(handle, show, enough),
+    )
     return end(input, place, { order, sendId, progress })
   })
 }

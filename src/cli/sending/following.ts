@@ -3,6 +3,7 @@ import type { SendOrder, SendProgress } from '../../../activities/index.ts'
 import { type Finality, isFinal, type ReplacedBy } from '../../sending/index.ts'
 import type { Io } from '../io.ts'
 import { looking } from '../looking.ts'
+import { createPatience } from '../waiting.ts'
 
 /** A send as the ledger has it. */
 export interface ListedSend {
@@ -38,7 +39,7 @@ const ASKED_MS = 3_000
  * have not wait for people.
  */
 export function followListed(
-  io: Pick<Io, 'say' | 'terminal'>,
+  io: Pick<Io, 'say' | 'live' | 'terminal'>,
   {
     read,
     show,
@@ -50,23 +51,27 @@ export function followListed(
     readonly nudge: (waiting: readonly ListedSend[]) => Promise<void>
   },
 ): Promise<readonly ListedSend[]> {
+  const patience = createPatience({ io, options: {} }, { what: 'what is open', next: '' })
   const follow = async () => {
     const shown = new Map<string, string>()
     await nudge((await read()).filter(waits))
     for (const asked = Date.now() + ASKED_MS; ; ) {
       const all = await read()
+      let hasNews = false
       for (const one of all) {
         const text = JSON.stringify(one.progress)
         if (shown.has(one.sendId) && shown.get(one.sendId) === text) continue
         shown.set(one.sendId, text)
+        hasNews = true
         await show(one)
       }
       // What somebody ended at Temporal does not move by itself.
       const open = all.filter((one) => !isOver(one) && one.isLeft !== true)
       if (open.length === 0 || (!io.terminal && open.every(waits) && Date.now() > asked)) return all
+      patience.look(() => (open.length === 1 ? '1 send is open' : `${open.length} sends are open`), hasNews)
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
     }
   }
   const otherwise = 'What waits for approval is ended with `quorate reject`, a batch with `quorate sends stop`.'
-  return looking(io, { what: 'what is open', otherwise }, follow)
+  return looking(io, { what: 'what is open', otherwise, patience }, follow)
 }
