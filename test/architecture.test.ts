@@ -309,10 +309,24 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'policy-set': [],
   'compared-findings': ['policy-set', 'views'],
   given: ['command', 'values'],
+  // Where a command works on definitions or a plan: nothing is brought up that cannot have their organization.
+  'place-of': ['command', 'background', 'given', 'views'],
   // What a rotation of keys is told on the command line, and what it changes in definitions.
   rotation: ['command', 'background', 'difference', 'durations', 'files', 'given', 'screen'],
   planning: ['command', 'given', 'views', 'files'],
-  sending: ['given', 'planning', 'background', 'views', 'command', 'looking', 'waiting', 'io', 'screen', 'files'],
+  sending: [
+    'given',
+    'place-of',
+    'planning',
+    'background',
+    'views',
+    'command',
+    'looking',
+    'waiting',
+    'io',
+    'screen',
+    'files',
+  ],
   // One file a command, and the table of them.
   commands: anything,
   program: ['commands', 'command', 'io', 'ready-text'],

@@ -35,6 +35,12 @@ export const cliCodes = {
     summary: 'no folder of definitions was named or found',
     solve: 'name the folder, or make one with `quorate init`',
   },
+  'cli/no-service-here': {
+    summary:
+      'an organization is asked for, and the data folder has no service: a new one would have a new organization',
+    solve:
+      'work where that organization was made, or give its data folder with `--data-dir`; for one that lives elsewhere give `--base-url` and `--organization-id`; nothing was started or submitted',
+  },
   'cli/other-organization': {
     summary: 'the definitions belong to another organization than the settings say',
     solve: 'correct `id:` in the definitions or the organization id in the settings; nothing was submitted',

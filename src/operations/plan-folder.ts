@@ -100,7 +100,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
   const { desired } = loaded
   assertSameOrganization(desired, place, {
     undone: 'submitted',
-    next: 'correct `id:` in the definitions, or the organization id in the settings',
+    next: 'correct `id:` in the definitions, or the organization id in the settings; one of another data folder is found with --data-dir',
   })
   if (!isSound(compromisedIn(desired, dataDir))) return undefined
   const lockPlace = await findLockPlace(folder, { place, dataDir })

@@ -235,3 +235,37 @@ describe('bad input: nothing is half-done', () => {
     expect(await countActivities(service)).toBe(before)
   })
 })
+
+describe('definitions of an organization that lives elsewhere, and a data folder without a service', () => {
+  const ID = '7c244a54-083f-4745-98d0-7111fa0c8852'
+  const above = () => {
+    const folder = testFolder()
+    writeFiles(join(folder, 'definitions/mine'), { 'a.yaml': `organization: acme\nid: ${ID}\n` })
+    return { folder, cwd: join(folder, 'definitions') }
+  }
+
+  test.each([
+    ['plan', 'mine'],
+    ['apply', 'mine', '--yes'],
+    ['import', 'mine'],
+    ['unmanaged', 'mine'],
+    ['watch', 'add', 'mine'],
+    ['push', 'mine'],
+  ])('%s %s starts nothing, and says where it is', async (...args) => {
+    const { folder, cwd } = above()
+    const none = await quorate(args, { cwd })
+    expect([none.exit, none.stderr]).toEqual([1, expect.stringContaining('error cli/no-service-here')])
+    expect(none.stderr).toContain('--base-url and --organization-id')
+    writeFiles(join(folder, '.quorate/service'), { 'bootstrap.json': JSON.stringify({ organizationId: ID }) })
+    chmodSync(join(folder, '.quorate/service/bootstrap.json'), 0o600)
+    const found = await quorate(args, { cwd })
+    expect([found.exit, found.stderr]).toEqual([
+      1,
+      expect.stringContaining('next          give --data-dir ../.quorate, or'),
+    ])
+    // Another organization above is of no use.
+    writeFiles(join(folder, '.quorate/service'), { 'bootstrap.json': JSON.stringify({ organizationId: 'other' }) })
+    expect((await quorate(args, { cwd })).stderr).toContain('--base-url and --organization-id')
+    expect(existsSync(join(cwd, '.quorate'))).toBe(false)
+  })
+})

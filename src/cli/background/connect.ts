@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { KEY_VARIABLE, type Settings, settingRows, takeEnvironment } from '../../config/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { readPrivate } from '../../local/index.ts'
-import { assertFolder, type Place, type PlaceKey, rateOf } from '../../operations/index.ts'
+import { type Place, type PlaceKey, rateOf } from '../../operations/index.ts'
 import { openSessions } from '../../session/index.ts'
 import { type KeyReference, loadKeyText, loadPrivateKey } from '../../stamp/index.ts'
 import type { CommandInput } from '../command.ts'
@@ -58,12 +58,8 @@ export async function findSeen({ settings }: Pick<CommandInput, 'settings'>): Pr
   return organizationId === undefined ? undefined : { organizationId, now: Date.now, isDown: true }
 }
 
-/**
- * Where a command works, with the key in use. A folder of definitions that is not there is told before anything is brought up
- * (`cli/no-definitions`).
- */
-export async function findPlace(input: Pick<CommandInput, 'settings' | 'io'>, folder?: string): Promise<Place> {
-  if (folder !== undefined) assertFolder(folder)
+/** Where a command works, with the key in use. */
+export async function findPlace(input: Pick<CommandInput, 'settings' | 'io'>): Promise<Place> {
   const place = await withKey(input.settings, await findApi(input))
   return { ...place, logger: createWaitLogger(input.io, place.baseUrl) }
 }

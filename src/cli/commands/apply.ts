@@ -19,6 +19,7 @@ import { asksAgain, type CommandInput } from '../command.ts'
 import { assertNoKeys, writePrivate } from '../files.ts'
 import { jsonText } from '../io.ts'
 import { looking } from '../looking.ts'
+import { assertOwnService, findPlaceOf } from '../place-of.ts'
 import { planRequest, showingPlan } from '../planning.ts'
 import { line } from '../screen.ts'
 import { createEvents, type EventStream } from '../views/events.ts'
@@ -41,7 +42,8 @@ export async function apply(input: CommandInput): Promise<ExitCode> {
   const given = events ? { ...input, json: false } : input
   try {
     const named = given.args[0] ?? '.'
-    const place = await findPlace(given, isSaved(named) ? undefined : named)
+    if (isFile(named)) await assertOwnService(given, async () => readPlan(readText(named)).organization.id)
+    const place = await (isSaved(named) ? findPlace(given) : findPlaceOf(given, named))
     const exit = await carry(given, { place, named, events })
     events?.ended(exit)
     return exit

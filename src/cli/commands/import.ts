@@ -1,20 +1,22 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { type ImportResult, importFolder } from '../../operations/index.ts'
-import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { assertNoKeys, writeText } from '../files.ts'
 import { givenValues } from '../given.ts'
 import { writeJson } from '../io.ts'
+import { findPlaceOf } from '../place-of.ts'
 import { line } from '../screen.ts'
 import { showDiagnostics } from '../views/diagnostics.ts'
 
 /** Makes a folder of definitions follow the live organization. */
 export async function follow(input: CommandInput): Promise<ExitCode> {
   const { args, settings, options } = input
-  const place = await findPlace(input)
+  const folder = args[0]!
+  const place = await findPlaceOf(input, existsSync(folder) ? folder : undefined)
   const result = await importFolder({
-    folder: join(args[0]!),
+    folder: join(folder),
     place,
     given: givenValues(input, place.embedded),
     dataDir: settings.dataDir,

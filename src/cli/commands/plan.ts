@@ -1,9 +1,9 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { assertAllowed, assertNotRejected, reader } from '../../operations/index.ts'
 import { hasChanges, writePlan } from '../../plan/index.ts'
-import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
+import { findPlaceOf } from '../place-of.ts'
 import { planAndShow } from '../planning.ts'
 import { presentPlan } from '../views/plan.ts'
 
@@ -11,7 +11,7 @@ import { presentPlan } from '../views/plan.ts'
 export async function plan(input: CommandInput): Promise<ExitCode> {
   const { args, options } = input
   const folder = args[0] ?? '.'
-  const place = await findPlace(input, folder)
+  const place = await findPlaceOf(input, folder)
   const planned = await planAndShow(input, { folder, place, client: reader(place) })
   if (!planned) return EXIT.error
   presentPlan(input, planned.plan)

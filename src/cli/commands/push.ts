@@ -1,12 +1,12 @@
 import { parseStorePlace } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { pushFolder } from '../../operations/index.ts'
-import { findPlace } from '../background/connect.ts'
 import { assertPlanStore, hasPlanStore } from '../background/plan-store-place.ts'
 import type { CommandInput } from '../command.ts'
 import { assertNoKeys } from '../files.ts'
 import { givenValues } from '../given.ts'
 import { writeJson } from '../io.ts'
+import { findPlaceOf } from '../place-of.ts'
 import { line } from '../screen.ts'
 import { showDiagnostics } from '../views/diagnostics.ts'
 
@@ -18,7 +18,7 @@ export async function push(input: CommandInput): Promise<ExitCode> {
   if (isOwn) assertPlanStore(settings)
   // A pipeline has no data folder that says where the plan store is, and needs no key of it: the variable says it.
   const storePlace = planStore && !isOwn ? parseStorePlace(planStore.reveal()) : undefined
-  const place = await findPlace(storePlace ? { ...input, settings: others } : input)
+  const place = await findPlaceOf(storePlace ? { ...input, settings: others } : input, args[0] ?? '.')
   const pushed = await pushFolder(
     {
       folder: args[0] ?? '.',

@@ -13,9 +13,9 @@ import {
   unknownName,
   usage,
 } from '../../sending/index.ts'
-import { findPlace } from '../background/connect.ts'
 import { readFeeSettings, readKeptChains } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
+import { findPlaceOf } from '../place-of.ts'
 import { begin, carryOut } from '../sending/carry-out.ts'
 import { readNames } from '../sending/names.ts'
 
@@ -31,7 +31,7 @@ export function cancelSend(input: CommandInput): Promise<ExitCode> {
 
 async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<ExitCode> {
   const [reference = '', folder] = input.args
-  const place = await findPlace(input, folder)
+  const place = await findPlaceOf(input, folder)
   const { sends: ledger } = ledgerOf(input.settings.dataDir)
   const orders = (await ledger.list(place.organizationId)).map(({ order }) => order)
   const old = orders.find((order) => order.reference === reference)

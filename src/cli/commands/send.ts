@@ -1,8 +1,8 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { assertNone, ledgerOf, makeOrder, makeRequest, memberOf, partiesOf, prepareSend } from '../../sending/index.ts'
-import { findPlace } from '../background/connect.ts'
 import { readFeeSettings } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
+import { findPlaceOf } from '../place-of.ts'
 import { sendBatch } from '../sending/batch.ts'
 import { carryOut } from '../sending/carry-out.ts'
 import { readNames } from '../sending/names.ts'
@@ -15,7 +15,7 @@ export async function send(input: CommandInput): Promise<ExitCode> {
     names: ['skip-denied', 'stop-on-failure', 'resume', 'report', 'events'],
     unless: 'it is for many sends of a file, --batch FILE',
   })
-  const place = await findPlace(input, args[0])
+  const place = await findPlaceOf(input, args[0])
   const names = await readNames(input, place, args[0])
   if (!names) return EXIT.error
   const request = makeRequest((name) => options[memberOf(name)])

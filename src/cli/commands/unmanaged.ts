@@ -1,8 +1,8 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { reader } from '../../operations/index.ts'
-import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
+import { findPlaceOf } from '../place-of.ts'
 import { planAndShow } from '../planning.ts'
 import { renderUnmanaged, unmanagedRows } from '../views/unmanaged.ts'
 
@@ -10,7 +10,7 @@ import { renderUnmanaged, unmanagedRows } from '../views/unmanaged.ts'
 export async function unmanaged(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
   const folder = args[0] ?? '.'
-  const place = await findPlace(input, folder)
+  const place = await findPlaceOf(input, folder)
   const planned = await planAndShow(input, { folder, place, client: reader(place) })
   if (!planned) return EXIT.error
   const rows = unmanagedRows(planned.plan)

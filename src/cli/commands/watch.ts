@@ -22,6 +22,7 @@ import { findPlace } from '../background/connect.ts'
 import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
+import { findPlaceOf } from '../place-of.ts'
 import { planRequest, showingPlan } from '../planning.ts'
 import { line } from '../screen.ts'
 import { renderWatch, watchJson } from '../views/watch.ts'
@@ -32,7 +33,7 @@ export async function add(input: CommandInput): Promise<ExitCode> {
   const given = readSettings(input)
   const source = readSource(input)
   const folder = input.args[0] ?? '.'
-  const place = await findPlace(input, source ? undefined : folder)
+  const place = await (source ? findPlace(input) : findPlaceOf(input, folder))
   if (source) return addFrom(input, { source, given, place })
   const request = planRequest(input, { folder, place })
   const planned = await showingPlan(input, (tell) => planFolder(request, tell))

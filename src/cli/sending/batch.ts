@@ -37,12 +37,12 @@ import {
   whyDenied,
   withFunds,
 } from '../../sending/index.ts'
-import { findPlace } from '../background/connect.ts'
 import { readFeeSettings, readNodeSettings } from '../background/kept-chains.ts'
 import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
+import { findPlaceOf } from '../place-of.ts'
 import { line } from '../screen.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 import {
@@ -66,7 +66,7 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   const { io, json, options } = input
   assertAlone(options)
   assertReportable(options['report'])
-  const place = await findPlace(input, input.args[0])
+  const place = await findPlaceOf(input, input.args[0])
   const names = await readNames(input, place, input.args[0])
   if (!names) return EXIT.error
   const { batch, diagnostics } = await prepare(input, place, { file: readBatchFile(path), names, path })

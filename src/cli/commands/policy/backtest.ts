@@ -1,8 +1,8 @@
 import { type BacktestRow, backtest as decideAgain, thingsAfter } from '../../../analysis/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../../diagnostics/index.ts'
-import { findPlace } from '../../background/connect.ts'
 import type { CommandInput } from '../../command.ts'
 import { writeJson } from '../../io.ts'
+import { findPlaceOf } from '../../place-of.ts'
 import { planAndShow } from '../../planning.ts'
 import { line } from '../../screen.ts'
 import { differs, isUntold, renderBacktest } from '../../views/backtest.ts'
@@ -20,7 +20,7 @@ export async function backtest(input: CommandInput): Promise<ExitCode> {
   const { io, json, args, options } = input
   const isExpected = readExpected(options['expect'])
   const folder = args[0] ?? '.'
-  const place = await findPlace(input, folder)
+  const place = await findPlaceOf(input, folder)
   const planned = await planAndShow(input, { folder, place })
   if (!planned) return EXIT.error
   const { plan, desired, actual } = planned
