@@ -33,15 +33,21 @@ const WORKER_SEEN_MS = 10_000
 export async function assertWorker(client: Client, taskQueue: string, seenMs = WORKER_SEEN_MS): Promise<void> {
   const until = Date.now() + seenMs
   for (;;) {
-    const { pollers } = await client.workflowService.describeTaskQueue({
-      namespace: client.options.namespace,
-      taskQueue: { name: taskQueue },
-      taskQueueType: 1, // TASK_QUEUE_TYPE_WORKFLOW
-    })
-    if (pollers && pollers.length > 0) return
+    if ((await workerSeenAt(client, taskQueue)) !== undefined) return
     if (Date.now() > until) throw noWorker(taskQueue)
     await untilAskedAgain()
   }
+}
+
+/** When a worker last asked for work of the task queue; undefined where none did in the last minutes. One asks every minute. */
+export async function workerSeenAt(client: Client, taskQueue: string): Promise<number | undefined> {
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: 1, // TASK_QUEUE_TYPE_WORKFLOW
+  })
+  const seen = (pollers ?? []).map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000)
+  return seen.length === 0 ? undefined : Math.max(...seen)
 }
 
 function noWorker(taskQueue: string, cause?: unknown): QuorateError {

@@ -18,6 +18,7 @@ export {
   isApplying,
   nudgeApply,
   progressOfApply,
+  workerSeenAt,
 } from './apply.ts'
 export { exitOf } from './apply-end.ts'
 export {

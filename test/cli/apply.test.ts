@@ -108,6 +108,9 @@ describe('apply: detached', () => {
   test('it returns as soon as it is started, and goes on', async () => {
     const { service, folder, env } = await scene()
     const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
+    expect((await quorate(['doctor'], { env })).stdout).toMatch(
+      /✓ worker +one polled the task queue `quorate\/.* at \d{4}-/,
+    )
     const started = await quorate(['apply', defs, '--yes', '--detach'], { env })
     expect(started.stderr).toContain('quorate status --follow')
     expect(started.exit).toBe(0)
@@ -276,6 +279,13 @@ describe('apply: no worker', () => {
     )
     expect(ran.stderr).toContain('quorate worker')
     expect(ran.exit).toBe(1)
+    const doctor = await quorate(['doctor'], { env })
+    expect([doctor.exit, doctor.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /✗ worker +none polls the task queue `quorate\/[-0-9a-f]+`\n +next start one with `quorate worker`/,
+      ),
+    ])
     const nothing = `Nothing has been applied to organization ${service.organizationId} from here.\n`
     expect((await quorate(['status'], { env })).stdout).toBe(nothing)
     expect(await countActivities(service)).toBe(0)

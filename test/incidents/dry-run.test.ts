@@ -148,7 +148,8 @@ describe('dry run: every command that only looks, as its help shows it', () => {
     expect(await countActivities(service)).toBe(before)
     // They did what they are for, or this would show nothing.
     for (const name of ['plan', 'show', 'import', 'init', 'unmanaged', 'validate', 'activities', 'doctor']) {
-      expect([name, exits[name]]).toEqual([name, 0])
+      // Nobody works at this Temporal server, which `doctor` finds.
+      expect([name, exits[name]]).toEqual([name, name === 'doctor' ? 1 : 0])
     }
     expect(between.passed.length - passedBefore).toBeGreaterThan(30)
     console.log(

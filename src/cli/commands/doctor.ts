@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { readStoreStanding } from '../../../activities/index.ts'
 import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
-import { rateOf, reader } from '../../operations/index.ts'
+import { rateOf, reader, taskQueueOf, workerSeenAt } from '../../operations/index.ts'
 import {
   type GivenUpWebhooks,
   type PostgresStanding,
@@ -16,7 +16,7 @@ import { bootstrapKey, keyInUse, loadKey } from '../background/connect.ts'
 import { askBackground, findBackground, silentBackground } from '../background/control.ts'
 import { leftOverTemporal, temporalDeath } from '../background/embedded-temporal.ts'
 import { assertPlanStore } from '../background/plan-store-place.ts'
-import { findRunningTemporal } from '../background/temporal.ts'
+import { findRunningTemporal, namedTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { readDatabase, renderDatabase } from '../database-options.ts'
 import { writeJson } from '../io.ts'
@@ -43,6 +43,7 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
     checkNode,
     checkTemporal,
     () => checkBackground(input, background),
+    ...(namedTemporal(input.environment) ? [checkWorker] : []),
     checkKey,
     checkApi,
     checkRelayers,
@@ -64,7 +65,7 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
 }
 
 /** The checks that ask the background process by themselves. */
-const ASK_BACKGROUND = new Set<unknown>([checkTemporal, checkKey, checkApi, checkRelayers, checkAuthProxy])
+const ASK_BACKGROUND = new Set<unknown>([checkTemporal, checkWorker, checkKey, checkApi, checkRelayers, checkAuthProxy])
 
 /** How PostgreSQL stands, asked for by the first check that wants it; undefined for a service on a file of its folder. */
 type Standing = () => Promise<PostgresStanding | undefined>
@@ -135,6 +136,37 @@ async function checkBackground(
     check,
     state: 'good',
     found: `pid ${status.pid} since ${status.startedAt}, service ${status.baseUrl}, Temporal ${status.temporalAddress}`,
+  }
+}
+
+/** A worker asks for work at least this often; one that was killed is known to Temporal for some minutes. */
+const WORKER_ASKS_MS = 90_000
+
+/** Of a Temporal server that is named: whether anybody works there for the organization. The embedded one ends with its worker. */
+async function checkWorker(input: CommandInput): Promise<Finding> {
+  const check = 'worker'
+  const { settings } = input
+  const organizationId = settings.organizationId ?? (await findBackground(settings.dataDir))?.organizationId
+  if (organizationId === undefined) return { check, state: 'not used', found: 'no organization is named' }
+  const taskQueue = taskQueueOf(organizationId)
+  try {
+    const temporal = (await findRunningTemporal(input))!
+    try {
+      const seenAt = await workerSeenAt(temporal.client, taskQueue)
+      const next = 'start one with `quorate worker`; what is open goes on then, and nothing is submitted twice'
+      if (seenAt === undefined)
+        return { check, state: 'bad', found: `none polls the task queue \`${taskQueue}\``, next }
+      const last = `polled the task queue \`${taskQueue}\` at ${new Date(seenAt).toISOString()}`
+      if (Date.now() - seenAt > WORKER_ASKS_MS) return { check, state: 'bad', found: `the last one ${last}`, next }
+      return { check, state: 'good', found: `one ${last}` }
+    } finally {
+      await temporal.close()
+    }
+  } catch (error) {
+    // What keeps Temporal from answering is told of Temporal itself.
+    return error instanceof QuorateError
+      ? { check, state: 'not used', found: 'Temporal could not be asked' }
+      : bad(check, error)
   }
 }
 
