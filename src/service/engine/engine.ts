@@ -27,7 +27,7 @@ import { type ActivityRecordRow, type Database, lockOrganization, type Transacti
 import type { WorkPool } from '../work/index.ts'
 import { writeActivity } from './activity-wire.ts'
 import { admit } from './admission.ts'
-import { strikeOutCard, withoutSignature } from './card-requests.ts'
+import { refuseStrayCard, strikeOutCard, withoutSignature } from './card-requests.ts'
 import { createCases } from './cases.ts'
 import { readProof } from './credential.ts'
 import { KEPT_DENIALS_A_DAY } from './denials.ts'
@@ -230,6 +230,7 @@ async function readSubmit({ decoder, ...tools }: EngineOptions, raw: RawRequest)
   const envelope = decoder.envelope(value, path)
   const intent = decoder.intent(envelope.row.type, envelope.parameters)
   if (isLarge) await othersFirst()
+  refuseStrayCard(envelope.row, value as JsonObject, intent)
   const card = strikeOutCard(
     { type: envelope.row.type, intent, message, fingerprint: fingerprintOf(body) },
     tools.sealing.keyedFingerprint,

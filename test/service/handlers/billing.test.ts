@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ActivityType } from '../../../src/protocol/index.ts'
 import type { Logger } from '../../../src/telemetry/index.ts'
 import { createTestClock, createTestUser, startTestService, type TestService, type TestUser } from '../harness.ts'
 import { addTenant, complete, invalidField, missing, NOBODY, refusalOf, type Tenant } from './steps.ts'
@@ -100,6 +101,70 @@ describe('payment methods', () => {
       expect(await refusalOf(remove(other))).toEqual(missing(`payment method not found: ${other}`))
     expect(await remove('pm_1')).toEqual({ paymentMethodId: 'pm_1' })
     expect(await refusalOf(remove('pm_1'))).toEqual(missing('payment method not found: pm_1'))
+  })
+
+  const V2 = 'ACTIVITY_TYPE_SET_PAYMENT_METHOD_V2'
+  const notOfCard = 'must not have the number of a card'
+  const ofFirst = 'belongs into `parameters` of `ACTIVITY_TYPE_SET_PAYMENT_METHOD`'
+  test.each<{ name: string; type: ActivityType; given: object; field: string; rule: string }>([
+    { name: 'the second version', type: V2, given: card({ paymentMethodId: 'pm' }), field: 'number', rule: ofFirst },
+    {
+      name: 'the code alone',
+      type: V2,
+      given: { paymentMethodId: 'pm', ...holder, cvv: '876' },
+      field: 'cvv',
+      rule: ofFirst,
+    },
+    {
+      name: 'an id',
+      type: V2,
+      given: { paymentMethodId: NUMBER, ...holder },
+      field: 'paymentMethodId',
+      rule: notOfCard,
+    },
+    {
+      name: 'an id to delete',
+      type: 'ACTIVITY_TYPE_DELETE_PAYMENT_METHOD',
+      given: { paymentMethodId: NUMBER },
+      field: 'paymentMethodId',
+      rule: notOfCard,
+    },
+    {
+      name: 'a member that a tier has not',
+      type: 'ACTIVITY_TYPE_ACTIVATE_BILLING_TIER',
+      given: { productId: 'pro', card: { pan: Number(NUMBER) } },
+      field: 'pan',
+      rule: notOfCard,
+    },
+    {
+      name: 'the name of its holder, in groups',
+      type: 'ACTIVITY_TYPE_SET_PAYMENT_METHOD',
+      given: card({ cardHolderName: 'Alice 4242 4242 4242 4242' }),
+      field: 'cardHolderName',
+      rule: notOfCard,
+    },
+    {
+      name: 'the name of a member',
+      type: V2,
+      given: { paymentMethodId: 'pm', ...holder, [NUMBER]: {} },
+      field: 'parameters',
+      rule: notOfCard,
+    },
+  ])(
+    'payment methods: a number in $name is refused, and nothing of it is kept',
+    async ({ type, given, field, rule }) => {
+      for (const { submit } of [service.root, clerk.client])
+        expect(await refusalOf(submit(type, given))).toEqual(invalidField(field, rule))
+      const found = await everything()
+      for (const digits of [NUMBER, '4242 4242 4242 4242']) expect(found.includes(digits)).toBe(false)
+    },
+  )
+
+  test('payment methods: an id whose digits are no number of a card serves', async () => {
+    for (const paymentMethodId of ['pm_4242424242424242', '4242424242424241', NOBODY]) {
+      await complete(service.root, V2, { paymentMethodId, ...holder })
+      expect(await remove(paymentMethodId)).toEqual({ paymentMethodId })
+    }
   })
 
   test.each<{ name: string; overrides: object; field: string; rule: string }>([
