@@ -330,7 +330,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   // One file a command, and the table of them.
   commands: anything,
   program: ['commands', 'command', 'io', 'ready-text'],
-  run: ['habits', 'program', 'commands', 'command', 'views', 'io', 'screen', 'tracing', 'version'],
+  run: ['habits', 'program', 'commands', 'command', 'files', 'views', 'io', 'screen', 'tracing', 'version'],
   unwritten: [],
   start: ['colour', 'one-pass', 'ready-text', 'run', 'unwritten'],
   main: ['old-node', 'start'],

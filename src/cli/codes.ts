@@ -232,7 +232,8 @@ export const cliCodes = {
   },
   'cli/unwritable': {
     summary: 'a file cannot be written',
-    solve: 'make room on the disk, or choose another file',
+    solve:
+      'do what it says of the folder or the disk, or choose another file; before a command that submits, nothing was submitted',
   },
   'cli/no-tests': {
     summary: 'a folder holds no scenarios',

@@ -8,6 +8,8 @@ export interface OptionRow {
   readonly meaning: string
   /** Collects every use into a list. @default false */
   readonly repeatable?: boolean
+  /** Its value is a file that is written at the end, or `-`: whether it can be is looked at first. @default false */
+  readonly writes?: boolean
 }
 
 /** The input of a command: settings, streams, arguments and options. */

@@ -1,5 +1,7 @@
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { findKeyMaterial, placeInWords, QuorateError } from '../diagnostics/index.ts'
+import { systemWords } from '../local/index.ts'
 import { holdsLoadedKey } from '../telemetry/index.ts'
 
 /** Writes a file in place, as its owner set it up. Throws `cli/unwritable`, and `cli/key-in-file` for key material. */
@@ -51,13 +53,48 @@ export function assertNoKeys(path: string, text: string): void {
   )
 }
 
-function attempt(path: string, write: () => void): void {
+/**
+ * Throws `cli/unwritable` before anything is done where a file could not be written at its end: its folder is not there or may not
+ * be written to, or it is a folder itself.
+ */
+export function assertWritable(path: string): void {
+  attempt(
+    path,
+    () => {
+      const found = statSync(path, { throwIfNoEntry: false })
+      if (found?.isDirectory()) throw refusal('EISDIR')
+      const folder = dirname(path)
+      if (!statSync(folder).isDirectory()) throw refusal('ENOTDIR')
+      accessSync(found === undefined || found.isFile() ? folder : path, constants.W_OK)
+    },
+    { submitted: 'nothing' },
+  )
+}
+
+const refusal = (code: string) => Object.assign(new Error(code), { code })
+
+/** What to do where a path is wrong; anything else is of the machine. */
+const NEXT: Readonly<Record<string, string>> = {
+  ENOENT: 'make the folder, or choose another file',
+  EISDIR: 'name a file in that folder',
+  ENOTDIR: 'choose another file',
+  EEXIST: 'choose another file',
+  ENAMETOOLONG: 'choose another file',
+  ELOOP: 'choose another file',
+}
+
+function attempt(path: string, write: () => void, facts: Readonly<Record<string, string>> = {}): void {
   try {
     write()
   } catch (cause) {
-    throw new QuorateError('cli/unwritable', `\`${path}\` cannot be written: ${(cause as Error).message}`, {
-      facts: { file: path, submitted: 'nothing' },
-      next: 'make room or choose another file, and run it again',
+    const { code = '' } = cause as NodeJS.ErrnoException
+    // The words of the system itself would name the draft beside the file.
+    const words = systemWords(cause)
+    const says = code === 'ENOENT' ? `its folder \`${dirname(path)}\` is not there` : (words?.says ?? code)
+    const next = NEXT[code] ?? words?.next ?? 'choose another file'
+    throw new QuorateError('cli/unwritable', `\`${path}\` cannot be written: ${says}`, {
+      facts: { file: path, written: 'nothing', ...facts },
+      next: `${next}, and run it again`,
       cause,
     })
   }

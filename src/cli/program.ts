@@ -12,6 +12,8 @@ export interface Invocation {
   readonly args: readonly string[]
   readonly options: Readonly<Record<string, unknown>>
   readonly flags: SettingFlags
+  /** Paths of files that the command writes at its end. */
+  readonly writes: readonly string[]
 }
 
 interface ProgramOptions {
@@ -96,7 +98,10 @@ function addCommand(program: Command, row: CommandRow, style: Style, found: (inv
   command.action(() => {
     const options = command.opts<Record<string, unknown>>()
     const flags = Object.fromEntries(Object.keys(settingRows).map((name) => [name, options[name]])) as SettingFlags
-    found({ row, args: command.args, options, flags })
+    const writing = new Set((row.options ?? []).filter(({ writes }) => writes).map((one) => one.flags))
+    const paths = command.options.flatMap((one) => (writing.has(one.flags) ? [options[one.attributeName()]] : []))
+    const writes = paths.filter((path) => typeof path === 'string' && path !== '-') as readonly string[]
+    found({ row, args: command.args, options, flags, writes })
   })
 }
 

@@ -35,11 +35,12 @@ export async function main(argv: readonly string[]): Promise<void> {
       process.exitCode = invocation
       return
     }
-    const { row, args, options, flags } = invocation
+    const { row, args, options, flags, writes } = invocation
     json = options['json'] === true
     const settings = readSettings(environment, flags)
     if (row.opening) io.say(line`${withoutKeys(row.opening(args, settings))}\n`)
     const input = { settings, environment, io, args, options, json, commands }
+    for (const path of writes) (await import('./files.ts')).assertWritable(path)
     const run = async () => (await row.load())(input)
     process.exitCode = asksForTraces(environment)
       ? await (await import('./tracing.ts')).runTraced(row.name, environment, run)

@@ -116,6 +116,11 @@ export function explainSystemError(
   return error
 }
 
+/** In which words the system refused a file; undefined for what is no word of the system. */
+export function systemWords(error: unknown): Pick<Fault, 'says' | 'next'> | undefined {
+  return error instanceof Error ? faultOf(error) : undefined
+}
+
 function faultOf({ code, syscall, errcode }: NodeSystemError): Fault | undefined {
   if (typeof errcode === 'number') return SQLITE_FAULTS[errcode & 0xff]
   if (code === undefined) return undefined

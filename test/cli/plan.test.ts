@@ -115,9 +115,23 @@ describe('plan', () => {
 
   test('a file that cannot be written is an error that names it', async () => {
     const { folder, env, defs } = await scene()
-    const ran = await quorate(['plan', defs, '--out', join(folder, 'nowhere', 'plan.json')], { env })
-    expect(ran.stderr).toContain('error cli/unwritable')
-    expect(ran.exit).toBe(1)
+    writeFiles(folder, { file: '' })
+    for (const [option, path, says, next] of [
+      [
+        '--out',
+        join(folder, 'nowhere/plan.json'),
+        `its folder \`${join(folder, 'nowhere')}\` is not there`,
+        'make the folder',
+      ],
+      ['--markdown', folder, 'it is a folder, and a file is needed', 'name a file in that folder'],
+      ['--json-into', join(folder, 'file/plan.json'), 'a part of the path is no folder', 'choose another file'],
+    ] as const) {
+      const ran = await quorate(['plan', defs, option, path], { env })
+      expect([ran.exit, ran.stdout]).toEqual([1, ''])
+      expect(ran.stderr).toContain(`error cli/unwritable: \`${path}\` cannot be written: ${says}`)
+      expect(ran.stderr).toContain(next)
+      expect(ran.stderr).not.toMatch(/\.tmp|errno|ENOENT/)
+    }
   })
 })
 

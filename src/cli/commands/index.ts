@@ -264,7 +264,11 @@ export const commands: readonly CommandRow[] = [
         flags: '--as <user>',
         meaning: 'say what would come of it if this user applied it (default: the user of the key in use)',
       },
-      { flags: '--out <file>', meaning: 'save the plan, to be applied as it is with `quorate apply FILE`' },
+      {
+        flags: '--out <file>',
+        writes: true,
+        meaning: 'save the plan, to be applied as it is with `quorate apply FILE`',
+      },
       markdown,
       jsonInto,
       { flags: '--detailed-exitcode', meaning: 'exit with 2 when there are changes' },
@@ -434,6 +438,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '--delete-user', meaning: 'delete a user who has no other way in: the API keeps the last credential' },
       {
         flags: '--timeline <file>',
+        writes: true,
         meaning: 'write a timeline in Markdown (with --contain by default into the data folder)',
       },
       ...revert,
@@ -466,6 +471,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '--delete-user', meaning: 'delete the user: otherwise the last credential stays, denied by a policy' },
       {
         flags: '--timeline <file>',
+        writes: true,
         meaning: 'write a timeline in Markdown (with --contain by default into the data folder)',
       },
       ...revert,
@@ -612,7 +618,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'write what decided an activity into a file that can be checked without access to the organization',
     args: '<activity>',
     argMeanings: { activity: 'id or fingerprint of an activity, or the short code of a waiting one' },
-    options: [{ flags: '--out <file>', meaning: 'write it there instead of printing it' }],
+    options: [{ flags: '--out <file>', writes: true, meaning: 'write it there instead of printing it' }],
     example: 'quorate evidence 018c1f6a-7f3a-7c21-9d52-aa51d4a1c9d0 --out payment.json',
     help: {
       description:

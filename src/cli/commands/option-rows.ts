@@ -139,6 +139,7 @@ const allowed: OptionRow = {
 export const revert: readonly OptionRow[] = [
   {
     flags: '--revert <file>',
+    writes: true,
     meaning:
       'write a plan back to what was before: what was made is deleted, what was changed or deleted is restored; apply it when you have read it',
   },
@@ -199,10 +200,12 @@ export const votePasskey: OptionRow = {
 
 export const jsonInto: OptionRow = {
   flags: '--json-into <file>',
+  writes: true,
   meaning: 'write the data as JSON into a file as well',
 }
 
 export const markdown: OptionRow = {
   flags: '--markdown <file>',
+  writes: true,
   meaning: 'write the plan as Markdown, for a pull request; `-` prints it instead',
 }

@@ -78,7 +78,11 @@ export const sendCommands: readonly CommandRow[] = [
       { flags: '--skip-denied', meaning: 'of a batch, leave out what the policies would deny (default: send nothing)' },
       { flags: '--stop-on-failure', meaning: 'of a batch, begin nothing more once a send has failed' },
       { flags: '--resume', meaning: 'of a batch that was stopped, send what was not submitted (default: refuse it)' },
-      { flags: '--report <file>', meaning: 'of a batch, write what came of each row to FILE.json or FILE.csv' },
+      {
+        flags: '--report <file>',
+        writes: true,
+        meaning: 'of a batch, write what came of each row to FILE.json or FILE.csv',
+      },
       { flags: '--events', meaning: 'of a batch, print one JSON event a line as it goes; the first names the version' },
       { flags: '--dry-run', meaning: 'show what would be sent, and what would come of it; send nothing' },
       { flags: '--yes', meaning: 'do not ask for confirmation' },
@@ -119,7 +123,7 @@ export const sendCommands: readonly CommandRow[] = [
       { flags: '--follow', meaning: 'follow what is open until it has ended' },
       { flags: '--batch <id>', meaning: 'the rows of a batch, by its id or the beginning of it' },
       { flags: '--csv', meaning: 'of a batch, print its report as CSV' },
-      { flags: '--report <file>', meaning: 'of a batch, write its report to FILE.json or FILE.csv' },
+      { flags: '--report <file>', writes: true, meaning: 'of a batch, write its report to FILE.json or FILE.csv' },
       confirmations,
     ],
     example: 'quorate sends --open',
@@ -141,7 +145,9 @@ export const sendCommands: readonly CommandRow[] = [
     summary: 'stop a batch: no row that has not been submitted is submitted any more',
     args: '<batch>',
     argMeanings: { batch: 'id of the batch, or the beginning of it' },
-    options: [{ flags: '--report <file>', meaning: 'write how each row stands to FILE.json or FILE.csv' }],
+    options: [
+      { flags: '--report <file>', writes: true, meaning: 'write how each row stands to FILE.json or FILE.csv' },
+    ],
     example: 'quorate sends stop 3f9c0a',
     help: {
       description:
