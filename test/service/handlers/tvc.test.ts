@@ -165,6 +165,12 @@ describe('TVC apps', () => {
   test('TVC apps: their sets and keys are checked', async () => {
     const [one, two] = [createOperator(), createOperator()]
     const both = 'must be two uncompressed P-256 public keys in hex: the one to encrypt to, then the one that signs'
+    // One person with two operators, by a key that both have.
+    const sharing = (encryptKey: string, signKey: string) => {
+      const other = { ...two, params: { name: 'the same', publicKey: encryptKey + signKey } }
+      return setOf([one, other], 2)
+    }
+    const twice = (set: string, key: string) => invalidField(`${set}.publicKey`, `must not mention \`${key}\` twice`)
     const rows: readonly (readonly [parameters: object, refusal: Refusal])[] = [
       [{ quorumPublicKey: '04ab' }, invalidField('quorumPublicKey', both)],
       [{ quorumPublicKey: one.encryptKey.repeat(2) }, invalidField('quorumPublicKey', both)],
@@ -189,8 +195,11 @@ describe('TVC apps', () => {
       ],
       [
         { manifestSetParams: setOf([one, one], 2) },
-        invalidField('manifestSetParams.publicKey', `must not mention \`${one.publicKey}\` twice`),
+        invalidField('manifestSetParams.publicKey', `must not mention \`${one.encryptKey}\` twice`),
       ],
+      [{ manifestSetParams: sharing(one.encryptKey, two.signKey) }, twice('manifestSetParams', one.encryptKey)],
+      [{ manifestSetParams: sharing(two.encryptKey, one.signKey) }, twice('manifestSetParams', one.signKey)],
+      [{ shareSetParams: sharing(one.encryptKey, two.signKey) }, twice('shareSetParams', one.encryptKey)],
       [
         { manifestSetParams: { ...setOf([one], 1), existingOperatorIds: [NOBODY] } },
         missing(`TVC operator not found: ${NOBODY}`),

@@ -10,11 +10,13 @@ export const TVC_IMAGE = `ghcr.io/acme/app:v1@sha256:${'ab'.repeat(32)}`
 export function createOperator(name = fresh('operator')) {
   const [encrypt, sign] = [generateP256KeyPair(), generateP256KeyPair()]
   const encryptKey = uncompressP256(encrypt.publicKey)!
-  const publicKey = encryptKey + uncompressP256(sign.publicKey)!
+  const signKey = uncompressP256(sign.publicKey)!
+  const publicKey = encryptKey + signKey
   return {
     params: { name, publicKey },
     publicKey,
     encryptKey,
+    signKey,
     encryptPrivateKey: decodeHex(encrypt.privateKey),
     /** Signs a manifest (base64, as it is answered) as its operator does. */
     approve: (manifest: string) => encodeHex(signEs256(sign.privateKey, sha256(Buffer.from(manifest, 'base64')))),

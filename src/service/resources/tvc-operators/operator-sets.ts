@@ -3,7 +3,7 @@ import { apiError, type Wire } from '../../../protocol/index.ts'
 import type { ExecutionContext, HandlerContext } from '../../engine/index.ts'
 import { TVC_LIMITS } from '../../readings.ts'
 import { requireDistinct } from '../require.ts'
-import { readTvcKeys } from './operator-key.ts'
+import { readTvcKeys, splitTvcKey } from './operator-key.ts'
 import {
   findTvcOperatorSets,
   findTvcOperators,
@@ -32,6 +32,7 @@ export async function checkTvcOperatorSet(
   if (id && params) throw apiError('invalidField', `${role}Id`, `cannot be given together with \`${role}Params\``)
   if (id) {
     const set = await requireTvcOperatorSet(context, `${role}Id`, id)
+    requireOwnKeys(`${role}Id`, set.members)
     if (set.threshold < least) throw apiError('invalidField', `${role}Id`, `must have a threshold of at least ${least}`)
     return { added: 0 }
   }
@@ -46,9 +47,10 @@ export async function checkTvcOperatorSet(
     throw apiError('invalidField', `${role}Params.threshold`, range)
   }
   const existing = await requireTvcOperators(context, `${role}Params.existingOperatorIds`, existingOperatorIds)
-  const keys = newOperators.map(({ publicKey }) => readTvcKeys(`${role}Params.newOperators.publicKey`, publicKey))
-  // Two operators with one key would be one for the threshold of an enclave.
-  requireDistinct(`${role}Params.publicKey`, [...keys, ...existing.map(({ public_key }) => public_key)])
+  const made = newOperators.map(({ publicKey }) => ({
+    public_key: readTvcKeys(`${role}Params.newOperators.publicKey`, publicKey),
+  }))
+  requireOwnKeys(`${role}Params.publicKey`, [...made, ...existing])
   return { added: newOperators.length }
 }
 
@@ -90,6 +92,15 @@ export async function makeTvcOperatorSet(context: ExecutionContext, wanted: SetW
     members.map((member) => member.id),
   )
   return { ...set, members }
+}
+
+/**
+ * Whoever has the key that two operators sign with approves for both, and opens the shares of both with the key that both are
+ * encrypted to: such a set would have a threshold that fewer people reach.
+ */
+function requireOwnKeys(field: string, members: readonly Pick<TvcOperatorRow, 'public_key'>[]): void {
+  const keys = members.map(({ public_key }) => Object.values(splitTvcKey(public_key)))
+  requireDistinct(field, keys.flat())
 }
 
 async function requireTvcOperatorSet(
