@@ -35,22 +35,28 @@ export function batch(
     ({ ridesWith }) => ridesWith!,
   )
   const carriedBy = new Map<Difference, number>()
+  const place = placesOf(nodes)
+  const foldOf = new Map([...folds.values()].flatMap((fold) => fold.map((index) => [index, fold] as const)))
+  const waitersOf = waitersOfEach(nodes)
+  const candidates = new Map<readonly number[], Candidate>()
+  // Of a fold nothing changes but by what it carries and waits for.
+  const moved = new Set(folds.values())
+  const isBefore = (a: Candidate, b: Candidate) =>
+    (a.rank - b.rank ||
+      Number(a.split) - Number(b.split) ||
+      (place[a.ready[0]!]! - place[b.ready[0]!]!) * (kindsReversed ? -1 : 1)) < 0
   while (batchOf.size < nodes.length) {
-    const candidates = [...folds.values()].flatMap((fold) => {
-      const ready = readyOf(fold, nodes, batchOf)
-      if (ready.length === 0) return []
-      const rank = Math.min(...ready.map((index) => urgency[index]!))
-      const split = ready.length < fold.filter((index) => !batchOf.has(index)).length
-      return [{ ready, rank, split }]
-    })
-    if (candidates.length === 0) return { batches, carriedBy, diagnostics: [circle(nodes, batchOf)] }
-    candidates.sort(
-      (a, b) =>
-        a.rank - b.rank ||
-        Number(a.split) - Number(b.split) ||
-        byNode(nodes, a.ready[0]!, b.ready[0]!) * (kindsReversed ? -1 : 1),
-    )
-    const chosen = cap(candidates[0]!.ready, nodes)
+    for (const fold of moved) {
+      const candidate = candidateOf(fold, nodes, { done: batchOf, urgency })
+      if (candidate) candidates.set(fold, candidate)
+      else candidates.delete(fold)
+    }
+    moved.clear()
+    if (candidates.size === 0) return { batches, carriedBy, diagnostics: [circle(nodes, batchOf)] }
+    let first: Candidate | undefined
+    for (const one of candidates.values()) if (!first || isBefore(one, first)) first = one
+    const chosen = cap(first!.ready, nodes, place)
+    for (const index of chosen) for (const one of [index, ...(waitersOf.get(index) ?? [])]) moved.add(foldOf.get(one)!)
     const after = new Set(
       chosen.flatMap((index) => [...nodes[index]!.hard, ...nodes[index]!.soft]).map((one) => batchOf.get(one)),
     )
@@ -71,6 +77,48 @@ export function batch(
   return { batches, carriedBy, diagnostics: [] }
 }
 
+/** What a fold could carry now. */
+interface Candidate {
+  readonly ready: readonly number[]
+  readonly rank: number
+  /** Not all of what is left of the fold is ready. */
+  readonly split: boolean
+}
+
+function candidateOf(
+  fold: readonly number[],
+  nodes: readonly Node[],
+  { done, urgency }: { readonly done: ReadonlyMap<number, number>; readonly urgency: readonly number[] },
+): Candidate | undefined {
+  const ready = readyOf(fold, nodes, done)
+  if (ready.length === 0) return undefined
+  const rank = ready.reduce((least, index) => Math.min(least, urgency[index]!), Number.POSITIVE_INFINITY)
+  return { ready, rank, split: ready.length < fold.filter((index) => !done.has(index)).length }
+}
+
+/** The nodes that wait for each. */
+function waitersOfEach(nodes: readonly Node[]): ReadonlyMap<number, readonly number[]> {
+  const waiters = new Map<number, number[]>()
+  nodes.forEach(({ hard, soft }, index) => {
+    for (const one of [...hard, ...soft]) {
+      const those = waiters.get(one)
+      if (those) those.push(index)
+      else waiters.set(one, [index])
+    }
+  })
+  return waiters
+}
+
+/** Where each node stands in the order of `byNode`. */
+function placesOf(nodes: readonly Node[]): readonly number[] {
+  const place: number[] = []
+  const sorted = nodes.map((_, index) => index).sort((a, b) => byNode(nodes, a, b))
+  sorted.forEach((index, at) => {
+    place[index] = at
+  })
+  return place
+}
+
 function foldsOf(nodes: readonly Node[]): ReadonlyMap<string, readonly number[]> {
   const folds = new Map<string, number[]>()
   nodes.forEach(({ difference }, index) => {
@@ -82,7 +130,9 @@ function foldsOf(nodes: readonly Node[]): ReadonlyMap<string, readonly number[]>
         ? carries.about
         : { all: '', parent, one: `${address} ${input.actual?.id ?? ''}` }[carries]
     const key = JSON.stringify([kind, action, type, share])
-    folds.set(key, [...(folds.get(key) ?? []), index])
+    const fold = folds.get(key)
+    if (fold) fold.push(index)
+    else folds.set(key, [index])
   })
   return folds
 }
@@ -120,11 +170,11 @@ function urgencyOf(nodes: readonly Node[], folds: ReadonlyMap<string, readonly n
 }
 
 /** At most what the activity carries. What waits for most comes last, so that no soft edge points into what is cut off. */
-function cap(ready: readonly number[], nodes: readonly Node[]): readonly number[] {
+function cap(ready: readonly number[], nodes: readonly Node[], place: readonly number[]): readonly number[] {
   const most = templateOf(nodes[ready[0]!]!.difference).most ?? MOST
   const waits = (index: number) => nodes[index]!.soft.size
-  const chosen = [...ready].sort((a, b) => waits(a) - waits(b) || byNode(nodes, a, b)).slice(0, most)
-  return chosen.sort((a, b) => byNode(nodes, a, b))
+  const chosen = [...ready].sort((a, b) => waits(a) - waits(b) || place[a]! - place[b]!).slice(0, most)
+  return chosen.sort((a, b) => place[a]! - place[b]!)
 }
 
 function makeBatch(
