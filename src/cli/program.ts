@@ -30,12 +30,21 @@ export function readCommandLine(argv: readonly string[], options: ProgramOptions
     invocation = found
   })
   try {
-    program.parse([...argv], { from: 'user' })
+    program.parse(isKnown(argv) ? [...argv] : argv.filter((one) => !/^(-h|--help)$/.test(one)), { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.error
     throw error
   }
   return invocation ?? EXIT.done
+}
+
+/** Whether the words name a command or a group of commands. Help of one that is not there would be that of all. */
+function isKnown([word = '', next = '']: readonly string[]): boolean {
+  if (word.startsWith('-') || ['', 'help'].includes(word)) return true
+  const names = commands.map(({ name }) => name)
+  if (names.includes(word)) return true
+  const isWord = next !== '' && !next.startsWith('-')
+  return names.some((name) => name.startsWith(isWord && next !== 'help' ? `${word} ${next}` : `${word} `))
 }
 
 /** The rows under the word that a command line begins with: to set up the others takes as long as some commands. All, where none is. */

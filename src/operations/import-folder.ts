@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createDiskReader, isTestFile, LOCK_FILE, readLock, renderSchema } from '../definitions/index.ts'
+import { createDiskReader, isTestFile, LOCK_FILE, lockText, readLock, renderSchema } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors } from '../diagnostics/index.ts'
 import { HEAD, type Imported, type ImportInput, importDefinitions, SCHEMA_FILE } from '../import/index.ts'
 import { kindsMentioned, readActual } from '../live/index.ts'
@@ -80,8 +80,16 @@ export async function importFolder(request: ImportRequest): Promise<ImportResult
   }
   const locks = inside.map(({ lock }) => lock)
   const lock = joinLocks(outer.lock, locks, place.organizationId)
+  const lockPath = join(lockPlace.folder, LOCK_FILE)
+  const isLockNew = !existsSync(lockPath) || lockText(lock) !== lockText(oldLock.lock)
   await writeLockAt(lockPlace, lock, { place, check })
-  return { kind: 'written', files: files.map(([path]) => path), leftOut: imports.flatMap((one) => one.leftOut) }
+  // The one in the data folder is nobody's to commit.
+  const locked = isLockNew && !lockPlace.isPrivate ? [lockPath] : []
+  return {
+    kind: 'written',
+    files: [...files.map(([path]) => path), ...locked],
+    leftOut: imports.flatMap((one) => one.leftOut),
+  }
 }
 
 /** The schema for editors goes beside each file that names it there, where there is none or one of another version. */

@@ -28,6 +28,7 @@ test('import: a key that may only read makes definitions and a lock file, submit
 
   const imported = await quorate(['import', definitions], { env })
   expect(imported.stderr).toContain('has nothing to change')
+  expect(imported.stdout).toContain(`${join(definitions, 'quorate.lock.yaml')}\n`)
   expect(imported.exit).toBe(0)
   expect(readFileSync(join(definitions, 'policies.yaml'), 'utf8')).toContain('${tag.treasury}')
   expect(existsSync(join(definitions, 'quorate.lock.yaml'))).toBe(true)

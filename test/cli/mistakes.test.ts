@@ -138,6 +138,8 @@ const MISTAKES: readonly Mistake[] = [
   option(['approve', '7f3a-19c2', '--reason', secret], /cli\/key-in-file/),
   option(['activities', '--limit', '0'], /cli\/usage|client\//),
   option(['activities', '--limit', secret], /cli\/|client\//),
+  option(['keys', '--help'], "unknown command 'keys'"),
+  option(['policy', 'tset', '-h'], "unknown command 'tset'", 'test'),
   option(['destroy'], 'unknown command', 'next  what is taken out of the definitions is deleted'),
   option(['apply', '-auto-approve', '--json'], 'unknown option', 'next  `--yes`'),
   option([secret], /cli\/usage|unknown command/),

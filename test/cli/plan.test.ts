@@ -1,7 +1,7 @@
 /** Plans as they are shown, saved, shown again and carried out, as separate processes against a real service. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readPlan } from '../../src/plan/index.ts'
@@ -107,7 +107,13 @@ describe('plan', () => {
     const { folder, env, defs } = await scene()
     const out = join(writeFiles(folder, { 'plan.json': 'old' }), 'plan.json')
     chmodSync(out, 0o644)
-    expect((await quorate(['plan', defs, '--out', out], { env })).exit).toBe(0)
+    const ran = await quorate(['plan', defs, '--out', out, '--markdown', `${out}.md`], { env })
+    expect(ran.exit).toBe(0)
+    expect(ran.stderr).toContain(
+      `The plan is in ${out}: show it with \`quorate show ${out}\`, carry it out with \`quorate apply ${out}\`.`,
+    )
+    expect(ran.stderr).toContain(`The plan is in ${out}.md as Markdown.`)
+    rmSync(`${out}.md`)
     expect(statSync(out).mode & 0o777).toBe(0o600)
     expect(readPlan(readFileSync(out, 'utf8')).changes).toHaveLength(2)
     expect(readdirSync(folder).filter((name) => name.includes('plan'))).toEqual(['plan.json'])

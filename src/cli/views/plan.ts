@@ -1,6 +1,7 @@
 import { type Plan, renderPlanMarkdown, renderPlanText, writePlan } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
+import { line } from '../screen.ts'
 
 /** Shows a plan: the document itself as JSON, or the tree for people. */
 export function showPlan({ io, json }: Pick<CommandInput, 'io' | 'json'>, plan: Plan): void {
@@ -19,7 +20,10 @@ export function presentPlan(
   if (typeof markdown === 'string') {
     const text = renderPlanMarkdown(plan, { moved })
     if (toStdout) io.out(text)
-    else if (markdown !== '-') writePrivate(markdown, text)
+    else if (markdown !== '-') {
+      writePrivate(markdown, text)
+      io.say(line`The plan is in ${markdown} as Markdown.\n`)
+    }
   }
   if (typeof options['jsonInto'] === 'string') writePrivate(options['jsonInto'], writePlan(plan))
 }
