@@ -164,6 +164,7 @@ describe('an embedded Temporal that dies', () => {
     expect(JSON.parse((await quorate(['down', '--json'], { env })).stdout)).toEqual({ stopped: false })
     const { exit, stdout } = await quorate(['doctor'], { env })
     expect([exit, stdout]).toEqual([0, expect.stringContaining('nothing runs for')])
+    expect(stdout).toContain('the root key of the embedded service is used once that runs')
     // Its state is whole.
     expect((await quorate(['up'], { env })).exit).toBe(0)
     await quorate(['down'], { env })

@@ -136,7 +136,7 @@ export async function loadKey(
 }
 
 /** The embedded service's root key. */
-export function bootstrapKey(dataDir: string): KeyReference {
+export function bootstrapKey(dataDir: string): Extract<KeyReference, { kind: 'file' }> {
   return { kind: 'file', path: join(dataDir, 'service', 'bootstrap.json') }
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readStoreStanding } from '../../../activities/index.ts'
 import type { QueryClient } from '../../client/index.ts'
@@ -174,7 +175,10 @@ async function checkKey({ settings }: CommandInput): Promise<Finding> {
   const check = 'API key'
   const status = await findBackground(settings.dataDir)
   if (!settings.key && settings.baseUrl === undefined && !status) {
-    return { check, state: 'not used', found: 'none is set; the embedded service makes one when it first comes up' }
+    const found = existsSync(bootstrapKey(settings.dataDir).path)
+      ? 'none is set; the root key of the embedded service is used once that runs'
+      : 'none is set; the embedded service makes one when it first comes up'
+    return { check, state: 'not used', found }
   }
   try {
     const { baseUrl = status?.baseUrl, organizationId = status?.organizationId } = settings
