@@ -20,6 +20,7 @@ export {
 } from './folder.ts'
 export { type Formatted, formatPolicies } from './format.ts'
 export { formatDefinitions } from './format-definitions.ts'
+export { withHelp } from './help.ts'
 export { NotReadable, readInside } from './inside.ts'
 export { type Fix, type Linted, lintDefinitions } from './lint.ts'
 export { readLintFile } from './lint-file.ts'

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { type LoadedDefinitions, type LoadOptions, loadDefinitions } from '../definitions/index.ts'
+import { type LoadedDefinitions, type LoadOptions, loadDefinitions, withHelp } from '../definitions/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import type { Desired } from '../resources/index.ts'
 import type { Place } from './place.ts'
@@ -15,10 +15,11 @@ export function assertFolder(folder: string): void {
   })
 }
 
-/** Loads a folder of definitions, with what is wrong with them. Throws `cli/no-definitions`. */
+/** Loads a folder of definitions, with what is wrong with them and what to do about each. Throws `cli/no-definitions`. */
 export async function loadFolder(folder: string, given: GivenValues): Promise<LoadedDefinitions> {
   assertFolder(folder)
-  return loadDefinitions(folder, given)
+  const loaded = await loadDefinitions(folder, given)
+  return { ...loaded, diagnostics: loaded.diagnostics.map(withHelp) }
 }
 
 /** Throws `cli/other-organization` for definitions of another organization than the settings name. */

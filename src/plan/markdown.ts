@@ -153,10 +153,10 @@ function render(
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
 
-/** `, already waiting as 7f3a-19c2` of a batch that was asked for before. */
+/** `; already waiting as 7f3a-19c2` of a batch that was asked for before. */
 function waitingText({ waiting = [] }: Plan, index: number): string {
   const found = waiting.find(({ batch }) => batch === index)
-  return found ? `, already waiting as ${code(shortCode(found.fingerprint))}` : ''
+  return found ? `; already waiting as ${code(shortCode(found.fingerprint))}` : ''
 }
 
 /** How somebody whose approval is needed gives it. */

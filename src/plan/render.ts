@@ -227,8 +227,8 @@ function renderBatches({ batches, waiting = [] }: Plan, paint: Paint): readonly 
     if (!forecast) return [order === '' ? mark : `${mark.padEnd(width)}  ${paint('dim', order)}`]
     const style = styleOf(forecast)
     const code = asked.get(index)
-    const said = `${renderForecast(forecast)}${code === undefined ? '' : `, already waiting as ${code}`}`
-    const tail = order === '' ? '' : paint('dim', `, ${order}`)
+    const said = `${renderForecast(forecast)}${code === undefined ? '' : `; already waiting as ${code}`}`
+    const tail = order === '' ? '' : paint('dim', `; ${order}`)
     const fits = mark.length <= width && width + 2 + said.length + order.length + 2 <= WIDTH
     if (fits) return [`${mark.padEnd(width)}  ${paint(style, said)}${tail}`]
     return [`${mark}${tail}`, ...wrapText(said, WIDTH - 6).map((line) => `      ${paint(style, line)}`)]

@@ -55,7 +55,12 @@ export function undoLines(plan: Pick<Plan, 'undo' | 'access' | 'changes'>): read
       ? [{ sign: '!' as const, text: `and ${more} more that nobody can put back (\`--json\` lists them all)` }]
       : []),
     ...(gainsExport(plan)
-      ? [{ sign: '!' as const, text: 'a key that is exported before it is taken back stays with whoever exported it' }]
+      ? [
+          {
+            sign: '!' as const,
+            text: 'a key that is exported before it is taken back stays with the user who exported it',
+          },
+        ]
       : []),
   ]
 }

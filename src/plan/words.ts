@@ -64,7 +64,7 @@ export function renderForecast(forecast: Forecast): string {
     case 'waits':
       return `waits for ${renderApprovers(forecast)}`
     case 'denied':
-      return `denied: ${printable(forecast.reason)}`
+      return `denied: ${[forecast.reason, ...(forecast.next === undefined ? [] : [forecast.next])].map(printable).join('; ')}`
     case 'depends':
       return `depends: ${printable(forecast.reason)}`
     case 'rejected':
@@ -217,7 +217,7 @@ function differenceText(
 function limitText(limit: AccessLimit, actor: string): string {
   switch (limit) {
     case 'not-carried-out':
-      return `${actor} cannot have all of this carried out: power is told as it will be once somebody has`
+      return `${actor} cannot apply all of this plan: power is shown as it would be after all of it`
     case 'wallets-unread':
       return 'wallets were not read: who can sign with one or export one is not compared'
     case 'private-keys-unread':

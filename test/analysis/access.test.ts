@@ -185,7 +185,7 @@ describe('access', () => {
         '      after   any 2 of bob, carol, dave;',
         '              under condition `eth.tx.value < 15`: any 1 of bob, carol, dave',
         '      bob, carol and dave: alone below 5 wei → alone below 15 wei',
-        '  ? alice cannot have all of this carried out: power is told as it will be once somebody has',
+        '  ? alice cannot apply all of this plan: power is shown as it would be after all of it',
         '    no change in any other power',
       ],
     },

@@ -59,7 +59,7 @@ export const CASES: readonly { name: string; given: Given; expected: readonly st
     },
     expected: [
       '  any 1 of alice, bob, carol can take it back, in 2 activities',
-      '! a key that is exported before it is taken back stays with whoever exported it',
+      '! a key that is exported before it is taken back stays with the user who exported it',
     ],
   },
   {

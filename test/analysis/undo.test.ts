@@ -61,7 +61,7 @@ describe('undo', () => {
     const given = { desired: [declare('policy.p', policy(null, "activity.action == 'EXPORT'"))] }
     const actual = [...TRIO, live('wallet.cold')]
     expect(linesOf({ ...given, actual })).toContain(
-      '! a key that is exported before it is taken back stays with whoever exported it',
+      '! a key that is exported before it is taken back stays with the user who exported it',
     )
   })
 

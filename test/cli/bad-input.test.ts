@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Definitions that must be refused, what is marked, and what is said. */
+/** Definitions that must be refused, what is marked, and what is said; each is told what to do next. */
 const definitions: readonly { name: string; files: Record<string, string>; says: readonly string[] }[] = [
   {
     name: 'a tab in YAML',
@@ -37,6 +37,18 @@ const definitions: readonly { name: string; files: Record<string, string>; says:
     name: 'a duplicate key',
     files: { 'a.yaml': `${good}tags: {}\n` },
     says: ['a.yaml:4:1: error definitions/duplicate-key'],
+  },
+  {
+    name: 'a word where a number is expected',
+    files: { 'a.yaml': `${good}rootQuorum: { threshold: two, users: [root] }\n` },
+    says: ['a.yaml:4:26: error definitions/wrong-type'],
+  },
+  {
+    name: 'a curve that no format has',
+    files: {
+      'a.yaml': `${good}wallets:\n  w:\n    accounts:\n      - { path: "m/44'/501'/0'/0'", curve: secp256k1, format: solana }\n`,
+    },
+    says: ['a.yaml:7:44: error resources/curve-does-not-fit', 'ed25519 for Solana'],
   },
   {
     name: 'a wrong type',
@@ -68,6 +80,7 @@ describe('bad input: definitions', () => {
         env: environmentOf(service, folder, service.root.privateKey),
       })
       for (const text of says) expect(ran.stderr).toContain(text)
+      expect(ran.stderr.match(/^ +help: /gm)).toHaveLength(ran.stderr.match(/^\S+:\d+:\d+: error /gm)!.length)
       expect(ran.exit).toBe(1)
     })
   }

@@ -5,6 +5,7 @@ import { renderStanding, withNeeds } from '../../src/cli/views/progress.ts'
 import {
   makePlan,
   readPlan,
+  renderForecast,
   renderPlanMarkdown,
   renderPlanText,
   sealed,
@@ -56,10 +57,10 @@ describe('render', () => {
 
       Activities
          1. create user bob with 1 API key  completes at once
-         2. update root quorum              completes at once, after 1
-         3. create feature SMS_AUTH         waits for bob, after 2
-         4. delete tag old                  waits for bob, after 2
-         5. update policy ops               waits for bob, after 2
+         2. update root quorum              completes at once; after 1
+         3. create feature SMS_AUTH         waits for bob; after 2
+         4. delete tag old                  waits for bob; after 2
+         5. update policy ops               waits for bob; after 2
 
       Power
         ~ sign and send of wallet.stray: alice → alice and bob
@@ -414,4 +415,11 @@ describe('render', () => {
     })
     expect(plan.lookAlikes).toBeUndefined()
   })
+})
+
+test('what is denied says why, and what to do about it', () => {
+  expect(renderForecast({ outcome: 'denied', reason: 'no way in', next: 'give the user a key' })).toBe(
+    'denied: no way in; give the user a key',
+  )
+  expect(renderForecast({ outcome: 'denied', reason: 'policy no-exports' })).toBe('denied: policy no-exports')
 })

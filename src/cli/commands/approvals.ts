@@ -50,9 +50,11 @@ export function notShown(views: readonly ActivityView[]): NotShown {
 }
 
 export function notShownText({ approvedByMe, forOthers }: NotShown): string {
-  return approvedByMe + forOthers === 0
-    ? ''
-    : line`Not shown: ${approvedByMe} that you have approved, ${forOthers} on which your approval does not count (--all shows them).\n`
+  const parts = [
+    ...(approvedByMe > 0 ? [`${approvedByMe} that you have approved`] : []),
+    ...(forOthers > 0 ? [`${forOthers} for which your approval does not count`] : []),
+  ]
+  return parts.length === 0 ? '' : line`Not shown: ${parts.join(', and ')}; --all shows them.\n`
 }
 
 /** Where it is not known whether a vote counts, the voter is asked. */

@@ -82,7 +82,7 @@ const watchCommands: readonly CommandRow[] = [
   {
     name: 'watch pause',
     summary: 'look at the organization no more until it is resumed',
-    options: [{ flags: '--because <text>', meaning: 'why, for whoever asks how it stands' }],
+    options: [{ flags: '--because <text>', meaning: 'why, told to everybody who asks how it stands' }],
     example: 'quorate watch pause --because INC-7',
     help: {
       description: 'Nothing is looked at and nothing repaired until `watch resume`. An apply that was begun goes on.',

@@ -131,7 +131,7 @@ function assertAsPlanned({ review, code }: ActivityView): void {
       differs: deviations.map(({ parameter }) => parameter).join(', '),
       voted: 'nothing',
     },
-    next: 'ask whoever requested it, and reject it; or approve what it asks for all the same with --despite-mismatch',
+    next: 'ask the user who requested it, and reject it; or approve what it asks for all the same with --despite-mismatch',
     exit: EXIT.refused,
   })
 }

@@ -254,7 +254,7 @@ function renderDoes({ review, parameters }: ActivityView, style: Style): string 
 /** What no change between people tells: the holder of a credential has the power of its user. */
 function renderCredential({ kind, name, user, powers }: CredentialAdded, style: Style): string {
   const texts = powers.length === 0 ? ['none of these powers, alone or with others'] : heldPowerTexts(powers)
-  const said = style.warning(`whoever holds ${kinds[kind].one} ${name} acts as ${user}`)
+  const said = style.warning(`the holder of ${kinds[kind].one} ${name} acts as ${user}`)
   return `  ${said}\n${texts.map((text) => `    ${text}\n`).join('')}`
 }
 
