@@ -2,14 +2,14 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createAuthProxy } from '../../src/service/index.ts'
 import { withClient } from '../../src/service/store/postgres-pool.ts'
 import type { Secret } from '../../src/telemetry/index.ts'
 import { findPostgres, startPostgres, type TestPostgres } from '../postgres.ts'
-import { complete } from '../service/handlers/steps.ts'
+import { complete, fresh } from '../service/handlers/steps.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
-import { createOneProcess, testFolder } from './harness.ts'
+import { createOneProcess, quorate, testFolder } from './harness.ts'
 
 const account = {
   curve: 'CURVE_SECP256K1',
@@ -150,6 +150,44 @@ describe.skipIf(findPostgres() === undefined)('store', () => {
     expect((await run(folder, ['snapshot', 'restore', file], other)).exit).toBe(0)
     expect(existsSync(join(folder, 'quorate.db'))).toBe(false)
     await derives(await serving(folder, other), wallet as never)
+  })
+
+  test('store: a snapshot that is saved while two processes are written to has what was acknowledged before, also in a folder', async () => {
+    const url = await server.create()
+    const one = await serving(join(testFolder(), 'service'), url)
+    const beside = join(testFolder(), 'service')
+    mkdirSync(beside, { mode: 0o700 })
+    for (const name of ['master.key', 'bootstrap.json']) cpSync(join(one.dataDir, name), join(beside, name))
+    const two = await serving(beside, url)
+    const acknowledged: string[] = []
+    let isOver = false
+    const writing = [one, two, one, two].map(async ({ root, rootUserId: userId }) => {
+      while (!isOver)
+        acknowledged.push((await root.submit('ACTIVITY_TYPE_UPDATE_USER', { userId, userName: fresh('é 🎉') })).id)
+    })
+    await vi.waitUntil(() => acknowledged.length >= 20)
+    const before = [...acknowledged]
+    const file = join(testFolder(), 'w.snapshot')
+    expect((await run(one.dataDir, ['snapshot', 'save', file], url)).exit).toBe(0)
+    isOver = true
+    await Promise.all(writing)
+    expect(acknowledged.length - before.length).toBeGreaterThan(4)
+
+    const folder = join(testFolder(), 'service')
+    // A process of its own: the other one keeps the variable that names PostgreSQL.
+    expect(await quorate(['snapshot', 'restore', file, '--folder', folder])).toMatchObject({ exit: 0 })
+    const restored = new DatabaseSync(join(folder, 'quorate.db'), { readOnly: true })
+    const kept = new Set(
+      restored
+        .prepare('select id from activities')
+        .all()
+        .map(({ id }) => id),
+    )
+    restored.close()
+    expect(before.filter((id) => !kept.has(id))).toEqual([])
+    const { root } = await serving(folder)
+    const last = before.at(-1)!
+    expect((await root.query('get_activity', { activityId: last })).activity.id).toBe(last)
   })
 
   test('migrate: says what it did, in a folder and in PostgreSQL, and refuses a newer schema', async () => {
