@@ -97,7 +97,7 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
     ...(beganAt !== undefined
       ? [`**Nobody**: ${markdownText(notYetText({ at, beganAt }))}.`, '']
       : rows.length === 0
-        ? ['Nobody has any of these powers.', '']
+        ? ['Nobody can do what is asked about.', '']
         : direct),
     ...moved,
     ...limits,

@@ -43,7 +43,7 @@ export const renderWhoCan = view((report: WhoCanView, style: Style): string => {
     unread.length === 0 ? '' : `${style.warning(`not read, so that more may be possible: ${unread.join(', ')}`)}\n`
   const former = (report.unknown ?? []).map((one) => `${style.warning(`more may be possible: ${one}`)}\n`).join('')
   const direct =
-    rows.length === 0 ? 'nobody has any of these powers\n' : rows.map((row) => paragraph(row, style)).join('')
+    rows.length === 0 ? 'nobody can do what is asked about\n' : rows.map((row) => paragraph(row, style)).join('')
   return `${head}${missing}${former}${direct}${report.indirect ? indirectText(report.indirect, style) : ''}${(report.why ?? []).map((one) => reasonText(one, style)).join('')}`
 })
 
@@ -78,7 +78,7 @@ function indirectText({ rows, roots, limits }: IndirectPowers, style: Style): st
   const told = groups.map(
     ({ head, under, paths }) => `\n${head}\n${under}${paths.map((one) => pathText(one, style)).join('')}`,
   )
-  const none = groups.length === 0 ? '\nnobody gets more of these powers by moves\n' : ''
+  const none = groups.length === 0 ? '\nnobody gets more power of this kind by moves\n' : ''
   const more = limits.length === 0 ? '' : `\n${style.warning(`more may be possible: ${limits.join('; ')}`)}\n`
   return `${told.join('')}${none}${more}`
 }
