@@ -171,6 +171,19 @@ describe('an embedded Temporal that dies', () => {
   })
 })
 
+describe('an embedded Temporal that does not answer', () => {
+  test('`down` says what it waits for, and leaves nothing of it', async () => {
+    const env = { QUORATE_DATA_DIR: join(folder, 'hung') }
+    const { pid } = JSON.parse((await quorate(['up', '--json'], { env })).stdout)
+    const temporalPid = JSON.parse(readFileSync(join(folder, 'hung/temporal.json'), 'utf8')).pid as number
+    process.kill(temporalPid, 'SIGSTOP')
+    const { exit, stderr } = await quorate(['down'], { env })
+    expect([exit, stderr]).toEqual([0, expect.stringContaining(`Process ${pid} is still closing what it has started`)])
+    expect([pid, temporalPid].filter(isAlive)).toEqual([])
+    expect((await quorate(['doctor'], { env })).exit).toBe(0)
+  })
+})
+
 describe('commands that begin at once on a fresh data folder', () => {
   test('one of them starts what all of them use, and `down` leaves nothing of it', async () => {
     const dataDir = join(folder, 'at-once')

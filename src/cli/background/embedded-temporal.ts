@@ -112,12 +112,18 @@ export async function stopLeftOverTemporal(dataDir: string): Promise<number | un
   return pid
 }
 
-/** The same, after which nothing tells any more of the process that was killed. */
-export async function clearLeftOverTemporal(dataDir: string): Promise<number | undefined> {
-  const left = read(dataDir)
+/** The embedded server that was started last, whether it runs or not; undefined after one that was stopped in order. */
+export function embeddedTemporalPid(dataDir: string): number | undefined {
+  return read(dataDir)?.pid
+}
+
+/** The same of this one server, after which nothing tells any more of the process that was killed. */
+export async function clearLeftOverTemporal(dataDir: string, pid: number | undefined): Promise<number | undefined> {
+  // Another one has come up meanwhile, with a background process of its own.
+  const isIt = () => pid !== undefined && read(dataDir)?.pid === pid
+  if (!isIt() || temporalDeath(dataDir)) return undefined
   const stopped = await stopLeftOverTemporal(dataDir)
-  // One that has come up meanwhile has written a note of its own.
-  if (left && !left.ended && read(dataDir)?.pid === left.pid) rmSync(noteOf(dataDir), { force: true })
+  if (isIt()) rmSync(noteOf(dataDir), { force: true })
   return stopped
 }
 

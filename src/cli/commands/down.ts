@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { askBackground, pidOf } from '../background/control.ts'
-import { clearLeftOverTemporal } from '../background/embedded-temporal.ts'
+import { clearLeftOverTemporal, embeddedTemporalPid } from '../background/embedded-temporal.ts'
 import { isAlive } from '../background/is-alive.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
@@ -12,11 +12,13 @@ import { line } from '../screen.ts'
  */
 export async function down({ settings, io, json }: CommandInput): Promise<ExitCode> {
   const { dataDir } = settings
+  const temporal = embeddedTemporalPid(dataDir)
   const answer = await askBackground(dataDir, 'stop')
   const pid = answer && pidOf(answer)
   if (answer?.state === 'silent') await endSilent(answer.pid, io)
-  else if (pid !== undefined) await ended(pid)
-  const temporalPid = pid === undefined || answer?.state === 'silent' ? await clearLeftOverTemporal(dataDir) : undefined
+  else if (pid !== undefined) await endInOrder(pid, io)
+  // One that was killed has left it, and one that its own server kept from closing in time.
+  const temporalPid = await clearLeftOverTemporal(dataDir, temporal)
   const stopped = pid ?? temporalPid
   if (json) {
     const which = pid === undefined ? { temporalPid } : { pid }
@@ -31,6 +33,11 @@ export async function down({ settings, io, json }: CommandInput): Promise<ExitCo
       : line`Stopped ${what} (pid ${stopped}). Its state is kept in ${dataDir}.\n`,
   )
   return EXIT.done
+}
+
+/** Waits for one that was told to end. */
+async function endInOrder(pid: number, io: CommandInput['io']): Promise<void> {
+  while (!(await ended(pid, SAY_EVERY_S * 1000))) io.say(line`Process ${pid} is still closing what it has started …\n`)
 }
 
 /** How long one that does not answer may take to end in order: it may only be slow. */
