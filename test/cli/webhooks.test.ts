@@ -6,6 +6,7 @@ import { askAboutWebhooks } from '../../src/service/operator/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { startTestService } from '../service/harness.ts'
+import { startIssuer } from '../service/oidc/issuer.ts'
 import { fetchKeys, type Received, startReceiver, subscribe, verdictOf } from '../service/outbox/receiver.ts'
 import { startWrongNode } from '../service/outbox/wrong-node.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
@@ -46,6 +47,36 @@ describe('webhooks', () => {
     } finally {
       await service.close()
     }
+  })
+
+  test('webhooks: of an ID token in an event it is shown whom it is of; the program behind --forward-to gets the token', async () => {
+    const [app, issuer] = [await startReceiver(() => 200), await startIssuer()]
+    const service = await startTestService({
+      operator: true,
+      allowedWebhookHosts: [app.host],
+      privateIssuers: [issuer.url],
+    })
+    onTestFinished(() => Promise.all([app.close(), service.close(), issuer.close()]).then(() => {}))
+    const env = environmentOf(service, testFolder(), service.root.privateKey)
+    const listening = quorate(
+      ['webhooks', 'listen', '--json', '--count', '2', '--forward-to', `${app.url}/app`, '--folder', service.dataDir],
+      { env },
+    )
+    await app.until(1)
+    const oidcToken = await issuer.token({ sub: 'mallory' })
+    const { userId } = await service.root.query('whoami')
+    await complete(service.root, 'ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2', {
+      userId,
+      oauthProviders: [{ providerName: 'google', oidcToken }],
+    })
+    const { exit, stdout, stderr } = await listening
+    expect(exit).toBe(0)
+    expect(stdout).toMatch(
+      /"oidcToken":\{"issuer":"[^"]+","audience":"[^"]+","subject":"mallory","token":"\[not shown\]"\}/,
+    )
+    // As it came, or its receiver could not verify it.
+    expect(Buffer.from(app.received.at(-1)!.bytes).toString()).toContain(oidcToken)
+    for (const part of oidcToken.split('.')) expect(stdout + stderr).not.toContain(part)
   })
 
   test('webhooks: what comes is verified, shown and forwarded as it came; what was given up is seen, and delivered again', async () => {

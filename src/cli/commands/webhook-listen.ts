@@ -14,6 +14,7 @@ import { readPort } from '../ports.ts'
 import { line } from '../screen.ts'
 import { serviceFolder } from '../service-folder.ts'
 import { MEANING_OF_FAULT, renderEvent } from '../views/webhooks.ts'
+import { withoutSecrets } from '../views/without-secrets.ts'
 import { type CameIn, startWebhookReceiver } from '../webhook-receiver.ts'
 import { createVerifier } from '../webhook-verifier.ts'
 
@@ -87,7 +88,9 @@ function createTaker(
       eventType: String(came.headers['x-turnkey-event-type']),
       eventId: verdict.eventId,
       organizationId: String(came.headers['x-turnkey-organization-id']),
-      body: Object(JSON.parse(Buffer.from(came.body).toString('utf8'))) as Readonly<Record<string, unknown>>,
+      body: Object(withoutSecrets(JSON.parse(Buffer.from(came.body).toString('utf8')))) as Readonly<
+        Record<string, unknown>
+      >,
       ...(forwarded === undefined ? {} : { forwarded: forwarded.said }),
     }
     if (json) writeJsonLine(io, { verified: true, ...event })

@@ -4,7 +4,7 @@ import { type MissingFactors, missingMethods, votesOn } from '../../authority/in
 import type { ReviewedActivity } from '../../operations/index.ts'
 import { factorsText, renderApprovers, renderEffects, renderPower, shortCode } from '../../plan/index.ts'
 import { fromTimestamp, isWaiting, type Json, type Wire } from '../../protocol/index.ts'
-import { type Actual, type Address, claimsOf, kinds, nameValue, type Value } from '../../resources/index.ts'
+import { type Actual, type Address, kinds, nameValue, type Value } from '../../resources/index.ts'
 import type { SendNames } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
@@ -13,6 +13,7 @@ import { heldPowerTexts } from './held-powers.ts'
 import { type LookAlikeView, lookAlikesOf } from './look-alikes.ts'
 import { sendRows } from './send-call.ts'
 import { solanaRows } from './solana-send.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 /** The shown data of an activity, for people and programs; the text below is made from it. */
 export interface ActivityView extends AskedPayments {
@@ -99,25 +100,6 @@ export function viewActivity(
     ...(alike.length > 0 ? { lookAlikes: alike } : {}),
     ...(review ? { review: withoutSecretsIn(review) } : {}),
   }
-}
-
-/** What logs somebody in, or proves who somebody is: a record of its use has it, and nobody who reads that needs it. */
-const SECRETS: ReadonlySet<string> = new Set(['otpCode', 'authCode', 'codeVerifier', 'oidcToken', 'verificationToken'])
-
-/** Parameters without codes and tokens, at any depth; of a token of an OIDC issuer, whom it says that it is of. */
-function withoutSecrets(value: Value): Value {
-  if (Array.isArray(value)) return value.map((one: Value) => withoutSecrets(one))
-  if (typeof value !== 'object' || value === null) return value
-  const shown = Object.entries(value).map(([name, member]) => [
-    name,
-    SECRETS.has(name) && member !== '' ? (tokenClaims(name, member) ?? '[not shown]') : withoutSecrets(member),
-  ])
-  return Object.fromEntries(shown) as Value
-}
-
-function tokenClaims(name: string, member: Value): Value | undefined {
-  const claims = name === 'oidcToken' ? claimsOf(member) : undefined
-  return claims && { ...claims, token: '[not shown]' }
 }
 
 /** The same of where it is not as planned: what is asked may hold a whole provider, or its token alone. */
