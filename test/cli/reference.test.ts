@@ -63,3 +63,15 @@ describe('reference: errors', () => {
     expect(unused).toEqual([])
   })
 })
+
+describe('reference: operations', () => {
+  test('the readings of a resource stand in the row of each operation that its folder carries out', () => {
+    const page = readFileSync(new URL('../../docs/protocol/operations.md', import.meta.url), 'utf8')
+    const readings = (operation: string) => page.split('\n').find((row) => row.startsWith(`| \`${operation}\` |`))
+    for (const operation of ['create_webhook_endpoint', 'list_webhook_endpoints'])
+      expect(readings(operation)).toContain('[Filters](webhooks.md#filters)')
+    for (const operation of ['activate_billing_tier', 'delete_payment_method'])
+      expect(readings(operation)).toContain('[Billing](organizations.md#billing)')
+    expect(readings('create_policy')).not.toContain('[Billing]')
+  })
+})

@@ -3,6 +3,7 @@ import { listOperations, type OperationFacts } from '../../service/index.ts'
 import { cell } from './cell.ts'
 
 const folder = new URL('../../../docs/protocol/', import.meta.url)
+const resources = new URL('../../service/resources/', import.meta.url)
 const OWN_PAGE = 'operations.md'
 /** Made by the tests of published clients, which tell what was called there. */
 const calledPage = new URL('../client-operations.md', folder)
@@ -14,9 +15,12 @@ export function renderOperations(): string {
     .sort()
     .map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }))
   const clients = readClients()
+  const folders = readFolders()
   const rows = listOperations().map((row) => {
-    const found = pages.filter(({ text }) => text.includes(`\`${row.name}\``)).map(({ name }) => link(name))
-    const readings = pages.flatMap(({ name, text }) => readingsOf(row.name, name, text))
+    const spoken = [`\`${row.name}\``, ...foldersOf(row, folders)]
+    const isAbout = (text: string) => spoken.some((part) => text.includes(part))
+    const found = pages.filter(({ text }) => isAbout(text)).map(({ name }) => link(name))
+    const readings = pages.flatMap(({ name, text }) => readingsOf(isAbout, name, text))
     return {
       ...row,
       pages: found.join(', '),
@@ -37,8 +41,8 @@ export function renderOperations(): string {
   return `# Operations
 
 What this service does with every operation of the API, generated from its tables by \`npm run generate\`. A row names the pages that
-speak of the operation, and those of their sections that speak of it and say which readings were taken where the public sources are
-silent. All that is carried out is so since 0.1.0, the first version. Published
+speak of the operation or cite the folder of sources that carries it out, and those of their sections that do so and say which readings
+were taken where the public sources are silent. All that is carried out is so since 0.1.0, the first version. Published
 clients are those whose calls this service has answered [in the tests](../client-operations.md), which is by far not all that they
 can call.
 
@@ -79,11 +83,29 @@ function readClients(): ReadonlyMap<string, readonly string[]> {
   ])
 }
 
-/** The sections of a page that speak of an operation and have readings. */
-function readingsOf(operation: string, page: string, text: string): readonly string[] {
+/** The folders of resources, as pages cite them, with their sources. */
+function readFolders(): readonly { readonly cited: string; readonly text: string }[] {
+  return readdirSync(resources, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => {
+      const files = readdirSync(new URL(`${name}/`, resources)).filter((file) => file.endsWith('.ts'))
+      const texts = files.map((file) => readFileSync(new URL(`${name}/${file}`, resources), 'utf8'))
+      return { cited: `src/service/resources/${name}/`, text: texts.join('\n') }
+    })
+}
+
+/** The folders that have a row for one of the types of an operation, or for a query. */
+function foldersOf({ name, sort, done }: OperationFacts, folders: ReturnType<typeof readFolders>): readonly string[] {
+  const keys = sort === 'query' ? [name] : done.map((type) => `ACTIVITY_TYPE_${type}`)
+  const isRow = (text: string) => keys.some((key) => new RegExp(`(?:^ {2}|\\{ )${key}[:,(]`, 'm').test(text))
+  return folders.filter(({ text }) => isRow(text)).map(({ cited }) => cited)
+}
+
+/** The sections of a page that are about an operation and have readings. */
+function readingsOf(isAbout: (text: string) => boolean, page: string, text: string): readonly string[] {
   return text
     .split(/^(?=#+ )/m)
-    .filter((section) => section.includes(`\`${operation}\``) && section.includes('**Our reading:**'))
+    .filter((section) => isAbout(section) && section.includes('**Our reading:**'))
     .map((section) => {
       const title = /^#+ (.*)/.exec(section)?.[1] ?? ''
       return `[${cell(title)}](${page}${section.startsWith('# ') ? '' : `#${anchorOf(title)}`})`
