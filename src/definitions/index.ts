@@ -4,6 +4,7 @@
  * nothing else: environment and variables arrive as arguments.
  */
 export { OWN_WALLET } from './address-book.ts'
+export { addressFault } from './address-fault.ts'
 export type { Asset, Assets } from './assets.ts'
 export { codes } from './codes.ts'
 export { type ComparedFinding, comparedCodes, comparedRules, lintRules, type RuleText } from './compared-rules.ts'

@@ -1,7 +1,7 @@
 import type { SendOrder } from '../../activities/index.ts'
 import { chainName, isSameAddress, type Namespace, namespaceOfAddress, namespaces } from '../chain/index.ts'
 import type { QueryClient } from '../client/index.ts'
-import { type Assets, OWN_WALLET } from '../definitions/index.ts'
+import { type Assets, addressFault, OWN_WALLET } from '../definitions/index.ts'
 import { readWalletAccounts } from '../live/index.ts'
 import { addressDifference, indexAddressLookAlikes } from '../look-alikes/index.ts'
 import type { Wire } from '../protocol/index.ts'
@@ -229,8 +229,13 @@ function findReceiver(written: string, place: Place): Receiver {
   if (Object.hasOwn(addressBook, written) && address !== undefined) {
     return fitting({ name: written, address }, { namespace: namespaceOfAddress(address), ...place })
   }
+  const fault = BASE58_TEXT.test(written) && addressFault('solana', written)
+  if (fault && place.target.namespace === 'solana') throw usage(fault.message, fault.help)
   throw unknownName('receiver', written, Object.keys(addressBook))
 }
+
+/** What can only be meant as an address on Solana where no name is so: digits and letters of both cases, about as many as in one. */
+const BASE58_TEXT = /^(?=.*[1-9])(?=.*[A-Z])(?=.*[a-z])[1-9A-HJ-NP-Za-km-z]{25,60}$/
 
 /** All addresses that have names. */
 export function knownAddresses({ addressBook, ownAddresses = [] }: Directory): readonly KnownAddress[] {

@@ -241,6 +241,12 @@ describe('sending', () => {
 
   test.each<[Parameters<typeof onSolana>[0], string]>([
     [{ to: 'payroll' }, '`payroll` is an address on Ethereum, and the send is on solana:devnet'],
+    [
+      { to: SOL_PAYROLL.slice(0, -3) },
+      `\`${SOL_PAYROLL.slice(0, -3)}\` is no address on Solana: it is not of 32 bytes`,
+    ],
+    [{ to: `${SOL_PAYROLL}zz` }, `\`${SOL_PAYROLL}zz\` is no address on Solana: it is not of 32 bytes`],
+    [{ to: 'thePaymentFundForThatCrewHere' }, 'there is no receiver `thePaymentFundForThatCrewHere`'],
     [{ to: SOL_PAYROLL, chain: SEPOLIA }, 'is an address on Solana, and the send is on eip155:11155111'],
     [{ from: FROM }, 'is an address on Ethereum, and the send is on solana:devnet'],
     [{ from: 'cold' }, 'wallet `cold` has no Solana account'],
