@@ -84,6 +84,10 @@ export const codes = {
     summary: 'a reference stands where only a plain text may',
     solve: 'write the text itself; names become ids in policy expressions and in lists of names only',
   },
+  'definitions/unknown-id': {
+    summary: 'a policy names an id or a name that nothing live has, so that it never applies',
+    solve: 'correct it, or name what is defined by a reference, such as `${wallet.NAME}`',
+  },
   'definitions/unknown-name': {
     summary: 'a name is used that is not defined',
     solve: 'correct it or define it; everything that is named must be defined in the same folder',

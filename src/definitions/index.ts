@@ -31,4 +31,5 @@ export { NOTICE_TOPICS, type NoticeSink, type NoticeTopic, type QuietHours } fro
 export { renderSchema } from './render-schema.ts'
 export { makeSchema } from './schema.ts'
 export { type EntryOf, entryOf, type MapOf, type TreeOf } from './tree.ts'
+export { checkUnknownIds } from './unknown-ids.ts'
 export { parseDuration, readMode, WATCH_DEFAULTS, type WatchSettings } from './watch.ts'

@@ -3,6 +3,7 @@ import { createPlanStore, type MadeByRuns, type ReadOnce, readMade, withRejectio
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import {
+  checkUnknownIds,
   type FolderReader,
   LOCK_FILE,
   loadDefinitions,
@@ -114,6 +115,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
     ...(subOrganizations.length > 0 ? { subOrganizations } : {}),
   })
   const actual = actingAs(read, request.as)
+  isSound(checkUnknownIds(desired, actual))
   const isOffered =
     kept?.lockText !== undefined && Object.keys(offered.lock).length > 0 && isVouchedFor(offered, actual)
   const oldLock = kept && !isOffered ? keptLock : found

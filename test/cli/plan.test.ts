@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { readPlan } from '../../src/plan/index.ts'
 import { builtMain } from '../built.ts'
 import { startBusyService } from '../client/busy-service.ts'
+import { complete } from '../service/handlers/steps.ts'
 import { startTestService } from '../service/harness.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
@@ -248,4 +249,32 @@ describe('apply', () => {
       `tag.treasury: ${userTags[0]!.tagId} sha256:`,
     )
   })
+})
+
+test('plan: an id and a name in a policy that nothing has are warned of, and what lives or is defined is not', async () => {
+  const { service, folder, env } = await scene()
+  const { walletId } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'cold', accounts: [] })
+  const nothing = '5b0a2f2e-0e0f-4f5e-9f0e-2b7d0d7a1c11'
+  const condition = (text: string) =>
+    `{ effect: allow, consensus: "approvers.any(u, u.id == '${service.rootUserId}')", condition: "${text}" }`
+  const defs = writeFiles(join(folder, 'ids'), {
+    'acme.yaml': `organization: acme
+id: ${service.organizationId}
+tags: { ops: {} }
+wallets: { treasury: { accounts: [] } }
+policies:
+  known: ${condition(`wallet.id in ['${walletId}', '\${wallet.treasury}'] || wallet.label in ['cold', 'treasury']`)}
+  wrong-id: ${condition(`wallet.id == '${nothing}'`)}
+  wrong-name: ${condition("wallet.label == 'tresury'")}
+  wrong-tag: { effect: allow, consensus: "approvers.any(u, u.tags.contains('${nothing}'))", condition: "true" }
+`,
+  })
+  const { exit, stderr } = await quorate(['plan', defs], { env })
+  expect(exit).toBe(0)
+  expect(stderr.match(/warning definitions\/unknown-id: .*$/gm)).toEqual([
+    `warning definitions/unknown-id: no wallet has the id \`${nothing}\``,
+    'warning definitions/unknown-id: no wallet has the name `tresury`',
+    `warning definitions/unknown-id: no tag has the id \`${nothing}\``,
+  ])
+  expect(stderr).toContain('did you mean `treasury`?')
 })
