@@ -157,7 +157,7 @@ test('heap: no secret of a request that has ended, and no key, stands in a snaps
   const masterKey = readFileSync(join(dataDir, 'master.key'), 'utf8').trim()
   const secrets: Readonly<Record<string, string>> = {
     apiPrivateKey,
-    proxyKey: await openProxyKey(dataDir),
+    proxyKey: await openProxyKey({ dataDir, organizationId: client.organizationId }),
     masterKey,
     mnemonic,
     words: mnemonic.split(' ').slice(3, 6).join(' '),

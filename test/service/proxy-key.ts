@@ -8,12 +8,16 @@ import { rowsOf } from './rows.ts'
 
 /** Opens the key of the authentication proxy as a thief of data folder and master key would. */
 export async function stealProxyKey(service: TestService): Promise<TestClient> {
-  return service.client(await openProxyKey(service.dataDir))
+  return service.client(await openProxyKey(service))
 }
 
-/** The private key of the authentication proxy of a data folder, in hex. */
-export async function openProxyKey(dataDir: string): Promise<string> {
-  const [row] = await rowsOf(dataDir, 'select organization_id as id, sealed_private_key as sealed from auth_proxies')
+/** The private key of the authentication proxy of an organization of a data folder, in hex. */
+export async function openProxyKey({
+  dataDir,
+  organizationId,
+}: Pick<TestService, 'dataDir' | 'organizationId'>): Promise<string> {
+  const rows = await rowsOf(dataDir, 'select organization_id as id, sealed_private_key as sealed from auth_proxies')
+  const row = rows.find(({ id }) => String(id) === organizationId)
   const masterKey = decodeHex(readFileSync(join(dataDir, 'master.key'), 'utf8').trim())
   const { unseal } = createSealing(new Secret(masterKey), (length) => new Uint8Array(length))
   return encodeHex(unseal(row!['sealed'] as Uint8Array, authProxyKeyPlace(String(row!['id']))))
