@@ -328,9 +328,13 @@ describe('forecast', () => {
     const erin = (fields: Resource['fields'] = {}) => declare('user.erin', fields)
     const MAIL = { email: 'erin@acme.test' }
     const PHONE = { phone: '+15550000000' }
-    const refused = (contact: string) =>
-      `denied: \`user missing valid credential: erin\`: there is no API key, no passkey and ${contact}`
-    const byMail = refused('no login by `EMAIL_AUTH` or `OTP_EMAIL_AUTH`')
+    const refused = (contact: string, login = '') =>
+      `denied: \`user missing valid credential: erin\`: there is no API key, no passkey and ${contact}; ` +
+      `give \`user.erin\` an API key or a passkey${login}`
+    const byMail = refused(
+      'no login by `EMAIL_AUTH` or `OTP_EMAIL_AUTH`',
+      ', or set `EMAIL_AUTH` or `OTP_EMAIL_AUTH` under `features`',
+    )
     const CREATE_USERS = 'CREATE_USERS_V4'
     const DONE = 'completes at once'
     const ways: readonly { name: string; given: Given; expected: readonly (readonly [string, string])[] }[] = [
@@ -348,7 +352,7 @@ describe('forecast', () => {
       {
         name: 'a phone number alone',
         given: { desired: [erin(PHONE)], actual: [...bootstrap(), live('feature.EMAIL_AUTH')] },
-        expected: [[CREATE_USERS, refused('no login by `SMS_AUTH`')]],
+        expected: [[CREATE_USERS, refused('no login by `SMS_AUTH`', ', or set `SMS_AUTH` under `features`')]],
       },
       {
         name: 'a phone number whose login is live',
@@ -363,7 +367,7 @@ describe('forecast', () => {
         },
         expected: [
           ['REMOVE_ORGANIZATION_FEATURE', DONE],
-          [CREATE_USERS, refused('no login by `SMS_AUTH`')],
+          [CREATE_USERS, refused('no login by `SMS_AUTH`', ', or set `SMS_AUTH` under `features`')],
         ],
       },
       {

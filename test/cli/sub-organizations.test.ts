@@ -123,7 +123,7 @@ test('import writes a folder for each sub-organization, follows it later, and th
   const people = join(mine, 'customer-1/people.yaml')
   writeFileSync(people, `# ours\n${readFileSync(people, 'utf8')}`)
   const again = await quorate(['import', mine, '--sub-organizations', '--json'], { env })
-  expect(JSON.parse(again.stdout)).toEqual({ written: [people], leftOut: [] })
+  expect(JSON.parse(again.stdout)).toEqual({ written: [people, join(mine, 'quorate.lock.yaml')], leftOut: [] })
   expect(readFileSync(people, 'utf8')).toMatch(/^# ours\n[\s\S]*late/)
   const after = await quorate(['plan', mine, '--detailed-exitcode'], { env })
   expect(after.exit, after.stdout + after.stderr).toBe(0)
