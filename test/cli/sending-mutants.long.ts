@@ -72,8 +72,8 @@ const SENDING: readonly (readonly [mistake: string, file: string, from: string, 
   [
     'another amount goes out under a reference that another machine has used',
     'elsewhere.ts',
-    'if (other !== undefined) {',
-    'if (!orders) {',
+    'if (other.length > 0) throw takenElsewhere(other)',
+    '',
     async (parts, value) => {
       await machine({}).send(orderOf(day, { reference: `USED-${value}`, value }))
       const other = machine(parts).send(orderOf(day, { reference: `USED-${value}`, value: `${value}7` }))
