@@ -14,6 +14,7 @@ import {
   type CompiledPolicy,
   compilePolicy,
   type PolicyContext,
+  type Reads,
   readsOf,
   type Voter,
   whoCan,
@@ -31,11 +32,20 @@ import {
   movesOf,
   newcomersFor,
   OWN,
+  tagsHoldBack,
 } from './moves.ts'
 import { includes, NOBODY, type People, personAt, sizeOf, unionOf } from './people.ts'
 import { createPolicyCompiler } from './policies.ts'
 import { type AnswerLine, type Answers, conditionText, createAnswers, denialOf } from './power-lines.ts'
-import { type AddressedWorld, activitiesOf, holdersOf, POWER_NAMES, type PowerName, worldsOf } from './power-table.ts'
+import {
+  type AddressedWorld,
+  activitiesOf,
+  EVERY_REQUEST,
+  holdersOf,
+  POWER_NAMES,
+  type PowerName,
+  worldsOf,
+} from './power-table.ts'
 import { createQuestions, createRuleReader, type PolicyRule, type PowerQuestion } from './questions.ts'
 import { startState, thingsOf } from './state.ts'
 
@@ -113,6 +123,31 @@ interface NextStep {
 
 const GAIN_NAMES = Object.keys(GAINS) as readonly Gain[]
 const BITS = Object.fromEntries(GAIN_NAMES.map((gain, at) => [gain, 1 << at])) as Readonly<Record<Gain, number>>
+
+/** A move that is not followed: where it may be made and may matter, more may be possible. */
+interface Unfollowed {
+  readonly types: readonly string[]
+  readonly matters: (of: { readonly conditions: Reads; readonly threshold: number }) => boolean
+  /** Who has to be among those who make it. */
+  readonly by: 'anybody' | 'a member of the root quorum'
+  readonly says: string
+}
+
+const UNFOLLOWED: readonly Unfollowed[] = [
+  {
+    types: ['ACTIVITY_TYPE_UPDATE_WALLET'],
+    matters: ({ conditions: { chains } }) => chains.has('wallet.label') || chains.has('wallet'),
+    by: 'anybody',
+    says: '`UPDATE_WALLET` gives a wallet another name, and policies ask for names: what somebody gains by it was not followed',
+  },
+  {
+    // docs/protocol/sessions.md#read-write-sessions
+    types: ['ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION', 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2'],
+    matters: ({ threshold }) => threshold > 1,
+    by: 'a member of the root quorum',
+    says: '`CREATE_READ_WRITE_SESSION` lets a member of the root quorum act for another user: what somebody gains by it was not followed',
+  },
+]
 
 const MOST_REACHES = 1500
 const MOST_SETS = 200
@@ -195,8 +230,14 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const peopleOf = (ids: readonly string[]): People =>
     ids.reduce((all, id) => unionOf(all, persons.get(id) ?? NOBODY), NOBODY)
   const features = new Set(thingsOf(state, 'feature').map(({ name }) => name))
+  const conditions = readsOf(...rules.map(({ compiled }) => compiled.condition?.tree))
   const readsCredentials = readsOf(...rules.map(({ compiled }) => compiled.consensus?.tree)).roots.has('credentials')
-  const moves = movesOf({ features, hasPolicies: rules.length > 0, readsCredentials })
+  const moves = movesOf({
+    features,
+    hasPolicies: rules.length > 0,
+    readsCredentials,
+    tagsHoldBack: tagsHoldBack(rules),
+  })
   const views = createViews(rules, new Set(thingsOf(state, 'tag').map(({ id }) => id!)), limits)
   const newcomers = newcomersFor(rules, limits)
   const ownFor = createOwnRight(askDirect, { organization, nowMs })
@@ -324,6 +365,26 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     steps,
   })
   const reaches = (): readonly Reach[] => {
+    const all = follow()
+    for (const move of UNFOLLOWED) if (isOpenTo(move, all)) limits.add(move.says)
+    return all
+  }
+  /** Whether some who are not the root quorum, and cannot write policies anyway, may make a move that is not followed. */
+  const isOpenTo = ({ types, matters, by }: Unfollowed, all: readonly Reach[]): boolean => {
+    if (!matters({ conditions, threshold })) return false
+    const members = peopleOf(userIds)
+    const worlds = EVERY_REQUEST.filter(({ row }) => types.includes(row.type))
+    const isOne = (people: People) => !isRoot({ people }) && (by === 'anybody' || sizeOf(people, members) > 0)
+    return worlds.some((world) =>
+      all.some(
+        (reach) =>
+          !reach.gains.has('policies') &&
+          !actsForOthers(reach.gains) &&
+          stepsTo(askDirect(world), world.row.type, reach).some(({ joining }) => isOne(unionOf(reach.people, joining))),
+      ),
+    )
+  }
+  const follow = (): readonly Reach[] => {
     const start: Gained = { people: NOBODY, isConditional: false, gained: 0 }
     const own: IndirectStep = { activity: OWN, people: ['each of them'], policies: [], gains: GAINS.own }
     const starts = [reachOf(start, []), reachOf({ ...start, gained: BITS.own }, [own])]
@@ -352,11 +413,12 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   /** Adds what comes of a move to `next`; of those with the same people and gains the first is kept. */
   const goOn = (
     reach: Reach,
-    { question, activity, gains }: Move,
+    { question, activity, gains, isConditional: isPerhaps }: Move,
     next: Map<string, Onward>,
     all: readonly Reach[],
   ) => {
-    const more = gains.filter((gain) => !reach.gains.has(gain))
+    // Who may give and take any tag needs no other way to take one.
+    const more = gains.filter((gain) => !reach.gains.has(gain) && !(gain === 'untags' && reach.gains.has('tags')))
     if (more.length === 0) return
     const gained = more.reduce((bits, gain) => bits | BITS[gain], reach.gained)
     // Nobody has to join who acts for everybody, so what comes of it is no better than this; to ask anew for each of them is dear.
@@ -365,7 +427,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const told = more.map((gain) => GAINS[gain]).join(', ')
     for (const { joining, step, isConditional: isOpen } of stepsTo(question, activity, reach)) {
       const people = unionOf(reach.people, joining)
-      const isConditional = reach.isConditional || isOpen
+      const isConditional = reach.isConditional || isOpen || isPerhaps
       const key = `${isConditional} ${gained} ${people.bits}`
       if (next.has(key)) continue
       next.set(key, { people, size: sizeOf(people), isConditional, gained, from: reach, step, more: told })
@@ -407,8 +469,8 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     steps,
   })
   const { userIds, threshold } = organization.rootQuorum
+  const isRoot = ({ people }: Pick<Way, 'people'>) => threshold > 0 && sizeOf(people, peopleOf(userIds)) >= threshold
   const roots = (all: readonly Reach[]): readonly IndirectPath[] => {
-    const isRoot = ({ people }: Way) => threshold > 0 && sizeOf(people, peopleOf(userIds)) >= threshold
     const rooted = all.filter(({ gains }) => gains.has('quorum') || (gains.has('policies') && gains.has('denials')))
     return leastOf(rooted.filter((one) => !isRoot(one))).map(toPath)
   }

@@ -3,7 +3,15 @@
  * (`indirect.ts` follows them).
  */
 import { apiKeyFacts, loginFacts, passkeyFacts } from '../authority/index.ts'
-import { type Approver, authorize, type CredentialFacts, readsOf, type Voter } from '../policy/index.ts'
+import {
+  type Approver,
+  authorize,
+  type CredentialFacts,
+  childrenOf,
+  type Expression,
+  readsOf,
+  type Voter,
+} from '../policy/index.ts'
 import { loginFeaturesOf, type organizationOf } from '../resources/index.ts'
 import { contextFor, everySubset } from './power-lines.ts'
 import { type AddressedWorld, EVERY_REQUEST } from './power-table.ts'
@@ -14,6 +22,7 @@ export const GAINS = {
   policies: 'writes any policy that allows',
   denials: 'takes policies away, those that deny among them',
   tags: 'gives itself any tag, or takes one off',
+  untags: 'takes tags away, each from all who wear it',
   name: 'takes any name',
   email: 'takes any e-mail address',
   users: 'has users made, with any tags',
@@ -39,6 +48,8 @@ export interface Move {
   readonly question: PowerQuestion
   readonly activity: string
   readonly gains: readonly Gain[]
+  /** Whether what it gains comes together with what it takes: then what follows is told as possible. */
+  readonly isConditional: boolean
 }
 
 const ACTING = ['others', 'keys', 'passkeys', 'codes', 'providers'] as const satisfies readonly Gain[]
@@ -54,10 +65,12 @@ interface MoveInput {
   readonly hasPolicies: boolean
   /** Whether policies read credentials. */
   readonly readsCredentials: boolean
+  /** Whether a tag that is taken away may give somebody something. */
+  readonly tagsHoldBack: boolean
 }
 
 /** What each family of activities gains. */
-export function movesOf({ features, hasPolicies, readsCredentials }: MoveInput) {
+export function movesOf({ features, hasPolicies, readsCredentials, tagsHoldBack }: MoveInput) {
   const acting = (gain: Gain): readonly Gain[] => [readsCredentials ? gain : 'others']
   const logsIn = (contact: 'email' | 'phoneNumber') =>
     loginFeaturesOf({ [contact]: 'x' }).some((name) => features.has(name)) ? acting('codes') : []
@@ -68,7 +81,7 @@ export function movesOf({ features, hasPolicies, readsCredentials }: MoveInput) 
     DELETE_POLICY: ['denials'],
     DELETE_POLICIES: ['denials'],
     UPDATE_USER_TAG: ['tags'],
-    DELETE_USER_TAGS: [],
+    DELETE_USER_TAGS: tagsHoldBack ? ['untags'] : [],
     UPDATE_USER: ['tags', 'name', 'email', ...logsIn('email'), ...logsIn('phoneNumber')],
     UPDATE_USER_NAME: ['name'],
     UPDATE_USER_EMAIL: ['email', ...logsIn('email')],
@@ -93,7 +106,8 @@ export function movesOf({ features, hasPolicies, readsCredentials }: MoveInput) 
         ...new Map(
           rows.map(({ request, gains }) => {
             const question = ask(request)
-            return [`${question.key} ${gains}`, { question, activity: request.row.type, gains }] as const
+            const isConditional = gains.includes('untags')
+            return [`${question.key} ${gains}`, { question, activity: request.row.type, gains, isConditional }] as const
           }),
         ).values(),
       ]
@@ -172,7 +186,7 @@ export function createViews(rules: readonly PolicyRule[], tags: ReadonlySet<stri
   const known = asked('approvers.tags').filter((tag) => tags.has(tag))
   const [aliases, emails] = [asked('approvers.alias'), asked('approvers.email')]
   const shown = new Set<Gain>([
-    ...(known.length > 0 ? (['tags'] as const) : []),
+    ...(known.length > 0 ? (['tags', 'untags'] as const) : []),
     ...(aliases.length > 0 ? (['name'] as const) : []),
     ...(emails.length > 0 ? (['email'] as const) : []),
     'users',
@@ -180,14 +194,17 @@ export function createViews(rules: readonly PolicyRule[], tags: ReadonlySet<stri
     ...ACTING,
   ])
   const of = (approver: Approver, gains: Gains): readonly Approver[] => {
-    const wearing = gains.has('tags')
-      ? everySubset(known.slice(0, 5)).map((some) => some.toSorted())
-      : [approver.tags ?? []]
+    const worn = approver.tags ?? []
+    const taken = gains.has('tags')
+      ? known
+      : gains.has('untags')
+        ? known.filter((tag) => worn.includes(tag))
+        : undefined
+    const wearing = taken ? everySubset(taken.slice(0, 5)).map((some) => some.toSorted()) : [worn]
     const names = gains.has('name') ? [{}, ...aliases.map((alias) => ({ alias }))] : [{}]
     const addresses = gains.has('email') ? [{}, ...emails.map((email) => ({ email }))] : [{}]
     const profiles = names.flatMap((name) => addresses.map((address): Partial<Approver> => ({ ...name, ...address })))
-    if (gains.has('tags') && known.length > 5)
-      limits.add(`of ${known.length} tags that policies ask for five were combined`)
+    if (taken && taken.length > 5) limits.add(`of ${taken.length} tags that policies ask for five were combined`)
     const all = wearing.flatMap((some) =>
       profiles.map((profile): Approver => ({ ...approver, ...profile, tags: some })),
     )
@@ -199,4 +216,46 @@ export function createViews(rules: readonly PolicyRule[], tags: ReadonlySet<stri
     /** Of these gains those that show in who votes and as whom, in one order. */
     telling: (gains: Gains): readonly Gain[] => [...shown].filter((gain) => gains.has(gain)),
   }
+}
+
+/** Whether a tag that is taken away may make somebody's votes count for more: by a DENY that asks for it, or an ALLOW that asks for its absence. */
+export function tagsHoldBack(rules: readonly PolicyRule[]): boolean {
+  return rules.some(({ compiled }) => {
+    const tree = compiled.consensus?.tree
+    return tree !== undefined && readsTags(tree) && (compiled.policy.effect === 'EFFECT_DENY' || !isRising(tree))
+  })
+}
+
+function readsTags(tree: Expression): boolean {
+  return (tree.kind === 'member' && tree.name.text === 'tags') || childrenOf(tree).some(readsTags)
+}
+
+/** Whether no tag that is taken away makes it true. What is not known to be so is taken not to be. */
+function isRising(tree: Expression): boolean {
+  if (!readsTags(tree)) return true
+  switch (tree.kind) {
+    case 'logic':
+      return tree.operands.every(isRising)
+    case 'quantifier':
+      return (
+        (tree.target.kind === 'quantifier' ? isRising(tree.target) : !readsTags(tree.target)) &&
+        isRising(tree.predicate)
+      )
+    case 'method':
+      // `approvers.filter(…).count()` becomes less, `user.tags.contains(…)` false.
+      return !tree.args.some(readsTags) && ['contains', 'count'].includes(tree.name.text) && isRisingList(tree.target)
+    case 'compare':
+      if (tree.operator === 'in') return !readsTags(tree.left) && isRisingList(tree.right)
+      if (['>', '>='].includes(tree.operator)) return isRising(tree.left) && !readsTags(tree.right)
+      if (['<', '<='].includes(tree.operator)) return !readsTags(tree.left) && isRising(tree.right)
+      return false
+    default:
+      return false
+  }
+}
+
+/** Whether a list loses members and gains none where tags are taken away. */
+function isRisingList(tree: Expression): boolean {
+  if (tree.kind === 'member' && tree.name.text === 'tags') return !readsTags(tree.target)
+  return tree.kind === 'quantifier' && tree.method === 'filter' && isRising(tree)
 }

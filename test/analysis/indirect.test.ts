@@ -103,6 +103,37 @@ describe('indirect', () => {
       [],
     ],
     [
+      'a tag that is deleted, where a policy asks for its absence',
+      [
+        live(
+          'policy.none',
+          policy(
+            `approvers.filter(u, u.tags.contains('${CFO}')).count() == 0 && ${is('bob')}`,
+            "activity.action == 'SIGN'",
+          ),
+        ),
+        may("activity.type == 'ACTIVITY_TYPE_DELETE_USER_TAGS'"),
+      ],
+      ['bob'],
+      [],
+    ],
+    [
+      'a tag that is deleted, where a DENY asks for it',
+      [
+        live('policy.bob', policy(is('bob'), "activity.action == 'SIGN'")),
+        live('policy.none', policy(tagged(CFO), "activity.action == 'SIGN'", 'deny')),
+        may("activity.type == 'ACTIVITY_TYPE_DELETE_USER_TAGS'"),
+      ],
+      ['bob'],
+      [],
+    ],
+    [
+      'no tag that is deleted, where policies ask who wears it',
+      [signs, may("activity.type == 'ACTIVITY_TYPE_DELETE_USER_TAGS'")],
+      [],
+      [],
+    ],
+    [
       'a count that new users meet',
       [
         live('policy.three', policy('approvers.count() >= 3', "activity.action == 'SIGN'")),
@@ -159,6 +190,25 @@ describe('indirect', () => {
     expect(result.limits).toEqual([])
   })
 
+  test('what a new name of a wallet and a session of somebody else give is said to be not followed, where it may matter', () => {
+    const hot = live('policy.hot', policy(is('bob'), "activity.action == 'SIGN' && wallet.label == 'hot'"))
+    const renames = may("activity.type == 'ACTIVITY_TYPE_UPDATE_WALLET'")
+    const limitsOf = (resources: readonly Resource[]) => told(resources).limits
+    expect(limitsOf(office({}, [hot, renames]))).toEqual([expect.stringMatching(/^`UPDATE_WALLET` .* not followed$/)])
+    // The root quorum may do everything anyway.
+    expect(limitsOf(office({}, [hot]))).toEqual([])
+    expect(limitsOf(office({}, [signs, renames]))).toEqual([])
+
+    const logsIn = (who: string) => may("activity.type == 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2'", is(who))
+    const quorum = (threshold: number) => [
+      ...office({}, [logsIn('bob')]).filter(({ kind }) => kind !== 'rootQuorum'),
+      live('rootQuorum', { threshold, users: [idFor('user.bob'), idFor('user.carol')] }),
+    ]
+    expect(limitsOf(quorum(2))).toEqual([expect.stringMatching(/^`CREATE_READ_WRITE_SESSION` .* not followed$/)])
+    expect(limitsOf(quorum(1))).toEqual([])
+    expect(limitsOf(office({}, [logsIn('carol')]))).toEqual([])
+  })
+
   test('the shortest way is told with whom, by which policy and what it gains; who becomes root unintended is said', () => {
     const result = told(
       office({}, [may("activity.type == 'ACTIVITY_TYPE_CREATE_API_KEYS_V2' && activity.params.user_id == 'x'")]),
@@ -200,6 +250,7 @@ describe('indirect', () => {
           "activity.type == 'ACTIVITY_TYPE_CREATE_API_KEYS_V2'",
           "activity.type == 'ACTIVITY_TYPE_CREATE_POLICIES'",
           "activity.type == 'ACTIVITY_TYPE_DELETE_POLICIES'",
+          "activity.type == 'ACTIVITY_TYPE_DELETE_USER_TAGS'",
         ),
         consensus: fc.constantFrom(
           tagged(OPS),
@@ -311,6 +362,16 @@ function movesFrom({ things, ours }: Played, can: (type: string) => boolean): re
           ours,
         })
       }
+  if (can('ACTIVITY_TYPE_DELETE_USER_TAGS'))
+    for (const tag of [OPS, CFO]) {
+      const without = ({ fields }: Resource) => (fields['tags'] as readonly string[]).filter((one) => one !== tag)
+      moves.push({
+        things: things.map((one) =>
+          one.kind === 'user' ? { ...one, fields: { ...one.fields, tags: without(one) } } : one,
+        ),
+        ours,
+      })
+    }
   if (can('ACTIVITY_TYPE_CREATE_API_KEYS_V2'))
     for (const { id } of users) if (!ours.has(id!)) moves.push({ things, ours: new Set([...ours, id!]) })
   const made = users.length - NAMES.length
