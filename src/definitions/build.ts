@@ -257,10 +257,10 @@ export function managedKinds(files: readonly Tree[]): ReadonlySet<KindName> {
 /** The problems of single fields, as the kind checks them; a tombstone has no fields to check. */
 export function checkDraft({ resource, trees }: Draft): readonly Diagnostic[] {
   const problems = kinds[resource.kind].check?.(resource) ?? []
-  return problems.flatMap(({ field, at, code, message, help, missing = [] }) => {
+  return problems.flatMap(({ field, at, code, message, help, isHidden, missing = [] }) => {
     if (missing.length > 0 && (resource.tombstone || missing.some((name) => trees[name]))) return []
     const inside = field === undefined ? undefined : placeIn(trees[field], at ?? [])
-    return [diagnostic(code, message, inside ?? resource.span, { help })]
+    return [diagnostic(code, message, inside ?? resource.span, { help, ...(isHidden ? { isHidden } : {}) })]
   })
 }
 

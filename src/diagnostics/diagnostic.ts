@@ -19,6 +19,8 @@ export interface Diagnostic {
   readonly related: readonly Related[]
   /** What to do next, if there is something to say, e.g. "did you mean `resource`?". */
   readonly help?: string
+  /** What the span marks may be a secret: no excerpt shows it. */
+  readonly isHidden?: true
 }
 
 /** Makes a diagnostic. @default severity error */
@@ -30,9 +32,10 @@ export function diagnostic(
     readonly severity?: Severity
     readonly help?: string | undefined
     readonly related?: readonly Related[]
+    readonly isHidden?: true
   } = {},
 ): Diagnostic {
-  const { severity = 'error', related = [], help } = more
+  const { severity = 'error', related = [], help, isHidden } = more
   const shown = withoutQuotedKeys
   return {
     code,
@@ -41,6 +44,7 @@ export function diagnostic(
     span,
     related: related.map((one) => ({ ...one, message: shown(one.message) })),
     ...(help === undefined ? {} : { help: shown(help) }),
+    ...(isHidden ? { isHidden } : {}),
   }
 }
 

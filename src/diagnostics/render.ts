@@ -16,14 +16,25 @@ export interface FaultStyles {
  * places, help. Ends with a line break when there is anything.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], styles: FaultStyles = {}): string {
-  // A key is blanked in the whole file, for one in PEM has many lines.
+  // A key is blanked in the whole file, for one in PEM has many lines, and another fault may stand in its line.
+  const hidden = Map.groupBy(
+    diagnostics.flatMap((one) => (one.isHidden ? [one.span] : [])),
+    ({ source }) => source,
+  )
   const blanked = new Map<Source, Source>()
   const blank = (span: Span): Span => {
     const { source } = span
-    if (!blanked.has(source)) blanked.set(source, { ...source, text: blankKeys(source.text) })
+    if (!blanked.has(source)) {
+      const text = (hidden.get(source) ?? []).reduce(blankSpan, blankKeys(source.text))
+      blanked.set(source, { ...source, text })
+    }
     return { ...span, source: blanked.get(source)! }
   }
   return diagnostics.map((one) => renderDiagnostic({ ...one, span: blank(one.span) }, styles)).join('\n')
+}
+
+function blankSpan(text: string, { start, end }: Span): string {
+  return text.slice(0, start) + text.slice(start, end).replace(/[^\r\n]/g, '*') + text.slice(end)
 }
 
 function renderDiagnostic(fault: Diagnostic, styles: FaultStyles): string {

@@ -39,20 +39,36 @@ function checkKey({ fields: { curve, publicKey } }: Resource): readonly FieldPro
         : 'bytes that are no point of the curve'
   if (seen === undefined) return []
   const message = `expected ${digits} hex digits of a compressed ${curve} public key, got ${seen}`
-  const isPrivate = digits === 66 && /^[0-9a-fA-F]{64}$/.test(publicKey)
-  if (isPrivate) {
-    const help = 'if it is one, it is no secret any more: make a new key pair, and write its public key here'
-    return [
-      {
-        field: 'publicKey',
-        code: 'resources/bad-public-key',
-        message: `${message}: it looks like a private key, 64 hex characters; not shown`,
-        help,
-      },
-    ]
-  }
+  const form = privateFormOf(publicKey)
+  const isPublic = /^(0[23][0-9a-f]{64}|04[0-9a-f]{128})$/i.test(publicKey)
   const other = publicKey.length === 130 ? 'write the compressed form, which starts with 02 or 03' : undefined
-  return [{ field: 'publicKey', code: 'resources/bad-public-key', message, ...(other ? { help: other } : {}) }]
+  const help = form === undefined ? other : DISCLOSED
+  return [
+    {
+      field: 'publicKey',
+      code: 'resources/bad-public-key',
+      message: form === undefined ? message : `${message}: it looks like a private key, ${form}; not shown`,
+      ...(help === undefined ? {} : { help }),
+      ...(isPublic ? {} : { isHidden: true as const }),
+    },
+  ]
+}
+
+const DISCLOSED =
+  'if it is one, treat it as disclosed: remove it, also from the history of this file, make a new key pair, and write its public key here; where the old one is registered, `quorate incident key` with its public key cuts it off'
+
+/** The form of what may be a private key where a public one is expected; undefined for what cannot be one. */
+function privateFormOf(text: string): string | undefined {
+  const bare = text.replace(/\s/g, '').replace(/^0x/i, '')
+  if (/^[0-9a-f]{64}$/i.test(bare)) return '64 hex characters'
+  // An Ed25519 key with its public key behind it.
+  if (/^[0-9a-f]{128}$/i.test(bare)) return '128 hex characters'
+  // SEC 1 and PKCS #8: a sequence that begins with its version, a number; in a public key another sequence stands there.
+  if (/^30(81)?[0-9a-f]{2}0201[0-9a-f]+$/i.test(bare)) return 'DER in hex'
+  const bytes = /^[A-Za-z0-9+/_-]+={0,2}$/.test(bare) ? Buffer.from(bare, 'base64') : undefined
+  if (bytes?.length === 32 || bytes?.length === 64) return `${bytes.length} bytes in base64`
+  // The same in base64, in whatever case: a key is compared in lower case.
+  return bytes && /^(m..caq|mi..age)/i.test(bare) ? 'DER in base64' : undefined
 }
 
 /** A long-lived key with which a user stamps requests. Its public key tells it from others; its name is a label. */

@@ -53,6 +53,8 @@ export interface FieldProblem {
   readonly code: `resources/${string}`
   readonly message: string
   readonly help?: string
+  /** What is written there may be a secret: no excerpt shows it. */
+  readonly isHidden?: true
 }
 
 /** How definitions write the resources of a kind. */

@@ -1,5 +1,6 @@
 /** Secrets never travel: not from the environment into definitions, and no value from outside changes what a policy is made of. */
 import { execFileSync } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -167,6 +168,57 @@ describe('secrets: key material in an input', () => {
     expect(renderDiagnostics(diagnostics)).toContain('it looks like a private key, 64 hex characters; not shown')
     expect(renderDiagnostics(diagnostics)).not.toContain(KEY)
     expect(JSON.stringify(diagnostics.map(({ message, help }) => [message, help]))).not.toContain(KEY)
+  })
+
+  // Made of the same bytes in the ways in which tools write them; none of them is a public key of its curve.
+  const bytes = Buffer.from(KEY, 'hex')
+  const pair = Buffer.concat([bytes, bytes])
+  test.each([
+    ['hex after 0x', 'P256', `0x${KEY}`],
+    ['hex between spaces', 'P256', ` ${KEY} `],
+    ['32 bytes in base64', 'SECP256K1', bytes.toString('base64')],
+    ['32 bytes in base64url', 'P256', bytes.toString('base64url')],
+    ['64 bytes in hex', 'ED25519', pair.toString('hex')],
+    ['64 bytes in base64', 'ED25519', pair.toString('base64')],
+    [
+      'PKCS #8 without its PEM lines',
+      'P256',
+      generateKeyPairSync('ec', { namedCurve: 'P-256' })
+        .privateKey.export({ type: 'pkcs8', format: 'der' })
+        .toString('base64'),
+    ],
+    [
+      'PKCS #8 in hex',
+      'ED25519',
+      generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }).toString('hex'),
+    ],
+  ])('%s as a public key is not shown, and treated as disclosed', async (_, curve, pasted) => {
+    const text = `${HEAD}users: { alice: { apiKeys: { k: { curve: ${curve}, publicKey: "${pasted}" } }, emial: x } }\n`
+    const { diagnostics } = await loadFiles({ 'a.yaml': text })
+    expect(diagnostics.length).toBe(2)
+    const shown = renderDiagnostics(diagnostics)
+    expect(shown).toMatch(/bad-public-key: .*it looks like a private key, .*; not shown/)
+    expect(shown).toContain('treat it as disclosed')
+    // Nor any part of it.
+    expect(shown).not.toContain(pasted.trim().slice(8, 24))
+    expect(JSON.stringify(diagnostics.map(({ message, help }) => [message, help]))).not.toContain(
+      pasted.trim().slice(8, 24),
+    )
+  })
+
+  test('a public key that is written in another way is not called a private key', async () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const der = publicKey.export({ type: 'spki', format: 'der' })
+    for (const pasted of [
+      der.toString('base64'),
+      der.subarray(-65).toString('hex'),
+      der.subarray(-65).toString('base64'),
+    ]) {
+      const text = `${HEAD}users: { alice: { apiKeys: { k: { curve: P256, publicKey: "${pasted}" } } } }\n`
+      const { diagnostics } = await loadFiles({ 'a.yaml': text })
+      expect(renderDiagnostics(diagnostics)).toContain('resources/bad-public-key')
+      expect(renderDiagnostics(diagnostics)).not.toContain('private key, ')
+    }
   })
 
   test.each([
