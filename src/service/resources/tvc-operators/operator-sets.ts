@@ -95,8 +95,8 @@ export async function makeTvcOperatorSet(context: ExecutionContext, wanted: SetW
 }
 
 /**
- * Whoever has the key that two operators sign with approves for both, and opens the shares of both with the key that both are
- * encrypted to: such a set would have a threshold that fewer people reach.
+ * One person with the key that two operators sign with approves for both, and with the key that two are encrypted to opens the shares
+ * of both: fewer people than the threshold would reach it.
  */
 function requireOwnKeys(field: string, members: readonly Pick<TvcOperatorRow, 'public_key'>[]): void {
   const keys = members.map(({ public_key }) => Object.values(splitTvcKey(public_key)))
