@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic, suggest } from '../diagnostics/index.ts'
 import { parse, readsOf } from '../policy/index.ts'
-import type { Actual, Desired, KindName, Resource, Value } from '../resources/index.ts'
+import { type Actual, type Desired, type KindName, nameValue, type Resource, type Value } from '../resources/index.ts'
 import { didYouMean } from './check-schema.ts'
 
 /** What policies name by an id or a name: of which kind it is. */
@@ -14,6 +14,9 @@ const NAMED: Readonly<Record<string, { readonly kind: KindName; readonly what: s
     'approvers.id': { kind: 'user', what: 'user', by: 'id' },
     'approvers.tags': { kind: 'tag', what: 'tag', by: 'id' },
   }
+
+/** References are written as they are in definitions. */
+const NO_NAMES = new Map<string, string>()
 
 /** As long as an id is written. */
 const ID_LENGTH = 36
@@ -70,7 +73,8 @@ function warning(
 
 /** The ids and names in an expression, with what they are compared with. References are none: what they name is there. */
 function namedIn(value: Value | undefined): readonly (readonly [string, string])[] {
-  const text = textOf(value)
+  const text = nameValue(value ?? '', NO_NAMES)
+  if (typeof text !== 'string') return []
   // To parse what holds neither takes as long as all else.
   if (
     !text.includes('.label') &&
@@ -85,16 +89,7 @@ function namedIn(value: Value | undefined): readonly (readonly [string, string])
     const use = chains.get(chain)
     const texts = use === undefined || use === 'otherwise' ? [] : [...use]
     return texts
-      .filter((one) => !one.includes(REFERENCE) && (by === 'name' || one.length === ID_LENGTH))
+      .filter((one) => !one.includes('${') && (by === 'name' || one.length === ID_LENGTH))
       .map((one) => [chain, one] as const)
   })
-}
-
-/** Stands for a reference in a text. */
-const REFERENCE = '$'
-
-function textOf(value: Value | undefined): string {
-  if (typeof value === 'string') return value
-  const parts = typeof value === 'object' && value !== null && '$text' in value ? value['$text'] : undefined
-  return Array.isArray(parts) ? parts.map((part) => (typeof part === 'string' ? part : REFERENCE)).join('') : ''
 }
