@@ -1,11 +1,10 @@
 import type { QueryClient } from '../src/client/index.ts'
 import { PAGE_LIMIT, readPages } from '../src/live/index.ts'
-import type { ActivityStatus, ActivityType, Wire } from '../src/protocol/index.ts'
+import { type ActivityStatus, type ActivityType, WAITING_STATUSES, type Wire } from '../src/protocol/index.ts'
 
 /** Statuses that can still change (docs/protocol/activities.md#statuses). */
 export const OPEN = [
-  'ACTIVITY_STATUS_CONSENSUS_NEEDED',
-  'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED',
+  ...WAITING_STATUSES,
   'ACTIVITY_STATUS_PENDING',
   'ACTIVITY_STATUS_CREATED',
 ] as const satisfies readonly ActivityStatus[]

@@ -2,7 +2,7 @@
 import type { QueryClient } from '../src/client/index.ts'
 import { CHANGING_TYPES, PAGE_LIMIT, textsIn } from '../src/live/index.ts'
 import { allPlans, type Change, type Plan } from '../src/plan/index.ts'
-import type { Wire } from '../src/protocol/index.ts'
+import { WAITING_STATUSES, type Wire } from '../src/protocol/index.ts'
 import type { KindName } from '../src/resources/index.ts'
 import { readVotes } from './votes.ts'
 import type { DriftRow, Waiting, Watch, WatchMode, WatchState } from './watch-model.ts'
@@ -33,10 +33,7 @@ export async function lookAt(client: QueryClient, nowMs: number): Promise<Seen> 
     return activities
   }
   const [newest] = await list([], 1)
-  const activities = await list(
-    ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'],
-    PAGE_LIMIT,
-  )
+  const activities = await list(WAITING_STATUSES, PAGE_LIMIT)
   const cursor = [newest?.id ?? 'none', newest?.status ?? '', ...activities.map(({ id }) => id).sort()].join(' ')
   const waiting = activities.map((one): Waiting => {
     const { id, type, fingerprint, createdAt } = one

@@ -4,7 +4,7 @@ import { messageOf } from '../diagnostics/index.ts'
 import { castVote } from '../operations/index.ts'
 import { makeBody } from '../plan/index.ts'
 import { parse, readsOf } from '../policy/index.ts'
-import { type ActivityType, activities, isWaiting, type Json, type Wire } from '../protocol/index.ts'
+import { type ActivityType, activities, isWaiting, type Json, WAITING_STATUSES, type Wire } from '../protocol/index.ts'
 import type { GoneKey, LocatedKey, LocatedUser, OtherCredential } from './locate.ts'
 import { credentialsMadeBy, isAmong, wayInForOthersTypes, wayInTypes } from './made.ts'
 import { madeForOthers } from './made-for-others.ts'
@@ -33,8 +33,6 @@ export interface ContainDoor {
    */
   readonly othersSince?: number | undefined
 }
-
-const OPEN = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
 
 /**
  * Cuts a key off, in this order: the key is deleted, unless it is gone; the credentials that it made are deleted; what it, or a key
@@ -153,7 +151,7 @@ export function createCutter(door: ContainDoor) {
     async rejectOpen(isOne: (activity: Wire.Activity) => boolean): Promise<void> {
       const mine = new Set(cuts.map(({ activityId }) => activityId))
       try {
-        for await (const activity of readActivities(door.client, { types: [], statuses: OPEN })) {
+        for await (const activity of readActivities(door.client, { types: [], statuses: WAITING_STATUSES })) {
           if (!isOne(activity) || mine.has(activity.id)) continue
           const what = `reject ${activity.type.replace('ACTIVITY_TYPE_', '')} ${activity.id}`
           const reject = () => castVote(door.client, activity.fingerprint, { vote: 'reject', now: door.now() })

@@ -2,7 +2,7 @@
 import { readActivities } from '../../activities/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { inside } from '../live/index.ts'
-import { ACTIVITY_STATUSES, isWaiting } from '../protocol/index.ts'
+import { WAITING_STATUSES } from '../protocol/index.ts'
 import {
   credentialsOf,
   type GoneKey,
@@ -41,7 +41,7 @@ export async function locateGone(
 
 async function voterWith(client: QueryClient, publicKey: string): Promise<LocatedUser['user'] | undefined> {
   const made = { types: wayInForOthersTypes, statuses: ['ACTIVITY_STATUS_COMPLETED'] } as const
-  const open = { types: [], statuses: ACTIVITY_STATUSES.filter(isWaiting) }
+  const open = { types: [], statuses: WAITING_STATUSES }
   for (const asked of [open, made]) {
     for await (const { votes } of readActivities(client, asked)) {
       const vote = votes.find((one) => one.publicKey.toLowerCase() === publicKey.toLowerCase())

@@ -2,7 +2,7 @@ import { readActivities, STATUSES } from '../../activities/index.ts'
 import { type HeldPower, heldPowers } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { idsMadeBy, textsIn } from '../live/index.ts'
-import { fromTimestamp, type Wire } from '../protocol/index.ts'
+import { fromTimestamp, WAITING_STATUSES, type Wire } from '../protocol/index.ts'
 import type { Actual, Address } from '../resources/index.ts'
 import type { isVotedBy } from './contain.ts'
 
@@ -112,12 +112,7 @@ export function idsCreatedBy(activity: Wire.Activity): readonly string[] {
 /** What leaves the organization: signatures, payments, keys. */
 const LEAVES = /_(SIGN|SEND|EXPORT|EXECUTE_SWAP|CLAIM|EARN_DEPOSIT|EARN_WITHDRAW|SPARK_PREPARE_TRANSFER)(_|$)/
 /** What may still be stopped, or has come to nothing. */
-const STOPPABLE: readonly string[] = [
-  'ACTIVITY_STATUS_CONSENSUS_NEEDED',
-  'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED',
-  'ACTIVITY_STATUS_REJECTED',
-  'ACTIVITY_STATUS_FAILED',
-]
+const STOPPABLE: readonly string[] = [...WAITING_STATUSES, 'ACTIVITY_STATUS_REJECTED', 'ACTIVITY_STATUS_FAILED']
 
 function isBeyond({ type, status, part }: Act): boolean {
   return (part === 'requested' || part === 'approved') && LEAVES.test(type) && !STOPPABLE.includes(status)

@@ -2,7 +2,7 @@
 import { ApplyError, readActivities } from '../../activities/index.ts'
 import { ClientError, type QueryClient, type SubmitClient } from '../client/index.ts'
 import { makeBody } from '../plan/index.ts'
-import { type ActivityType, activities, isWaiting, type Json, type Wire } from '../protocol/index.ts'
+import { type ActivityType, activities, isWaiting, type Json, WAITING_STATUSES, type Wire } from '../protocol/index.ts'
 
 /** What a provider gives once somebody has logged in. */
 export interface ProviderLogin {
@@ -40,7 +40,6 @@ export interface Oauth2Rotation {
 }
 
 const UPDATE = 'ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL'
-const OPEN = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
 
 /** Finds a credential by its id, or by its client's. Throws `rotate/no-such-key`. */
 export async function findOauth2Credential(client: QueryClient, name: string): Promise<Wire.Oauth2Credential> {
@@ -100,7 +99,7 @@ async function check(updated: Omit<Oauth2Rotation, 'state'>, { logIn, ...door }:
 }
 
 async function assertNoneOpen({ oauth2CredentialId: id }: Wire.Oauth2Credential, client: QueryClient): Promise<void> {
-  for await (const one of readActivities(client, { types: [UPDATE], statuses: OPEN })) {
+  for await (const one of readActivities(client, { types: [UPDATE], statuses: WAITING_STATUSES })) {
     if (!JSON.stringify(one.intent).includes(id)) continue
     throw new ApplyError('rotate/other-runs', 'another update of this OAuth 2.0 credential waits for approval', {
       facts: { activity: one.id, submitted: 'nothing' },

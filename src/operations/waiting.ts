@@ -1,11 +1,11 @@
 import { ClientError, type QueryClient, type SubmitClient } from '../client/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { makeBody, shortCode } from '../plan/index.ts'
-import { type ActivityType, activities, fromTimestamp, type Wire } from '../protocol/index.ts'
+import { type ActivityType, activities, fromTimestamp, WAITING_STATUSES, type Wire } from '../protocol/index.ts'
 import type { Actual } from '../resources/index.ts'
 
 const STATUSES = {
-  waiting: ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'],
+  waiting: WAITING_STATUSES,
   completed: ['ACTIVITY_STATUS_COMPLETED'],
 } as const
 const PAGE = 100

@@ -22,7 +22,10 @@ export function isTerminal(status: string): boolean {
   )
 }
 
-/** Whether the activity waits for people: further approvals or further factors. */
+/** Of what waits for people: for further approvals, or for further factors (docs/protocol/activities.md#statuses). */
+export const WAITING_STATUSES = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
+
+/** Whether the activity waits for people. */
 export function isWaiting(status: string): boolean {
-  return status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' || status === 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'
+  return (WAITING_STATUSES as readonly string[]).includes(status)
 }

@@ -15,6 +15,7 @@ test('protocol: exports what other rooms rely on, and nothing else', () => {
       "REQUEST_LIMITS",
       "STORED_BYTES",
       "TURNKEY_ERROR_CODES",
+      "WAITING_STATUSES",
       "activities",
       "activityActions",
       "activityKinds",
