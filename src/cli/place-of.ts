@@ -1,9 +1,10 @@
 /** Where a command works on what somebody has written: a new service has a new organization, and that is not the one of an old plan or definitions. */
 import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { DATA_DIR } from '../config/index.ts'
 import { EXIT, QuorateError } from '../diagnostics/index.ts'
-import { readPrivate } from '../local/index.ts'
 import { assertFolder, type Place } from '../operations/index.ts'
+import { bootstrapOrganization, bootstrapPath } from './background/bootstrap.ts'
 import { findPlace } from './background/connect.ts'
 import { askBackground } from './background/control.ts'
 import type { CommandInput } from './command.ts'
@@ -31,11 +32,11 @@ export async function assertOwnService(
 ): Promise<void> {
   const { baseUrl, dataDir } = settings
   // A database may have a service of which the folder knows nothing.
-  if (baseUrl !== undefined || existsSync(bootstrapOf(dataDir)) || environment['DATABASE_URL'] !== undefined) return
+  if (baseUrl !== undefined || existsSync(bootstrapPath(dataDir)) || environment['DATABASE_URL'] !== undefined) return
   if ((await askBackground(dataDir, 'status')) !== undefined) return
   const wanted = await findWanted()
   if (wanted === undefined) return
-  const above = foldersAbove(process.cwd()).find((folder) => organizationIn(join(folder, DATA)) === wanted)
+  const above = foldersAbove(process.cwd()).find((folder) => organizationIn(join(folder, DATA_DIR)) === wanted)
   throw new QuorateError(
     'cli/no-service-here',
     `no service is in \`${dataDir}\`, and a new one would have a new organization`,
@@ -45,22 +46,15 @@ export async function assertOwnService(
       next:
         above === undefined
           ? 'run this where that organization was made, or give its data folder with --data-dir; for one that lives elsewhere give --base-url and --organization-id'
-          : `give --data-dir ${shellWord(relative(process.cwd(), join(above, DATA)))}, or run this in ${shellWord(above)}`,
+          : `give --data-dir ${shellWord(relative(process.cwd(), join(above, DATA_DIR)))}, or run this in ${shellWord(above)}`,
     },
   )
 }
 
-/** The name of a data folder where nobody says another. */
-const DATA = '.quorate'
-
-/** Where a service says which organization it began with. */
-const bootstrapOf = (dataDir: string) => join(dataDir, 'service', 'bootstrap.json')
-
 /** The organization of the service in a data folder; undefined where there is none, or it cannot be trusted or read. */
 function organizationIn(dataDir: string): string | undefined {
   try {
-    const text = readPrivate(bootstrapOf(dataDir))
-    return text === undefined ? undefined : (JSON.parse(text) as { organizationId?: string }).organizationId
+    return bootstrapOrganization(dataDir)
   } catch {
     return undefined
   }

@@ -5,6 +5,7 @@ export { configCodes } from './codes.ts'
 export { environmentOfBackground, takeEnvironment, withoutSecrets } from './environment.ts'
 export { type SettingFlags, settingRows } from './setting-rows.ts'
 export {
+  DATA_DIR,
   KEY_VARIABLE,
   type KeptKey,
   PLAN_STORE_VARIABLE,

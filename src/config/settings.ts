@@ -46,7 +46,7 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
   const payloadKey = readPayloadKey(environment, flags)
   const planStore = environment[PLAN_STORE_VARIABLE]
   return {
-    dataDir: resolve(pick('dataDir') ?? '.quorate'),
+    dataDir: resolve(pick('dataDir') ?? DATA_DIR),
     sessions: readSessions(environment, pick('sessionFolder')),
     ...(baseUrl === undefined ? {} : { baseUrl: checkUrl(baseUrl) }),
     ...(organizationId === undefined ? {} : { organizationId: checkUuid(organizationId) }),
@@ -125,6 +125,9 @@ export interface SigningKey extends CommandKey {
 export interface KeptKey extends Omit<KeeperKey, 'tools'> {
   readonly kind: 'sign key'
 }
+
+/** The data folder where nobody names another: in the folder that a command is given in. */
+export const DATA_DIR = '.quorate'
 
 /** The private key itself may come in this variable; never on a command line, where every process can read it. */
 export const KEY_VARIABLE = 'QUORATE_API_KEY'

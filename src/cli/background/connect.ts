@@ -1,13 +1,12 @@
-import { join } from 'node:path'
 import { KEY_VARIABLE, type Settings, settingRows, takeEnvironment } from '../../config/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
-import { readPrivate } from '../../local/index.ts'
 import { type Place, type PlaceKey, rateOf } from '../../operations/index.ts'
 import { openSessions } from '../../session/index.ts'
 import { type KeyReference, loadKeyText, loadPrivateKey } from '../../stamp/index.ts'
 import type { CommandInput } from '../command.ts'
 import { line } from '../screen.ts'
 import { createWaitLogger } from '../waiting.ts'
+import { bootstrapOrganization, bootstrapPath } from './bootstrap.ts'
 import { findBackground } from './control.ts'
 import type { BackgroundStart } from './model.ts'
 import { assertPlanStore } from './plan-store-place.ts'
@@ -51,10 +50,8 @@ export async function findSeen({ settings }: Pick<CommandInput, 'settings'>): Pr
     const { organizationId, operator } = running
     return { organizationId: settings.organizationId ?? organizationId, now: () => Date.now() + operator.aheadMs }
   }
-  const text = readPrivate(join(dataDir, 'service', 'bootstrap.json'))
-  const organizationId =
-    settings.organizationId ??
-    (text === undefined ? undefined : (JSON.parse(text) as { organizationId?: string }).organizationId)
+  const began = bootstrapOrganization(dataDir)
+  const organizationId = settings.organizationId ?? began
   return organizationId === undefined ? undefined : { organizationId, now: Date.now, isDown: true }
 }
 
@@ -137,7 +134,7 @@ export async function loadKey(
 
 /** The embedded service's root key. */
 export function bootstrapKey(dataDir: string): Extract<KeyReference, { kind: 'file' }> {
-  return { kind: 'file', path: join(dataDir, 'service', 'bootstrap.json') }
+  return { kind: 'file', path: bootstrapPath(dataDir) }
 }
 
 function configuredApi(settings: Settings, baseUrl: string): Api {

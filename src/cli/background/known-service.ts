@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { QuorateError } from '../../diagnostics/index.ts'
 import type { PinnedKeys } from '../../session/index.ts'
+import { bootstrapPath } from './bootstrap.ts'
 import type { Api } from './connect.ts'
 
 /** What is known of the service: its public keys, and where its authentication proxy is. */
@@ -21,7 +21,7 @@ export function readKnownService(
   { embedded }: Pick<Api, 'embedded'>,
   dataDir: string,
 ): KnownService {
-  const path = given ?? (embedded ? join(dataDir, 'service', 'bootstrap.json') : undefined)
+  const path = given ?? (embedded ? bootstrapPath(dataDir) : undefined)
   if (path === undefined) return {}
   let json: Readonly<Record<string, unknown>>
   try {

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { environmentOfBackground } from '../../config/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
-import { ensurePrivateFolder, readPrivate, tightenPrivate } from '../../local/index.ts'
+import { ensurePrivateFolder, tightenPrivate } from '../../local/index.ts'
 import { mainPath } from '../main-path.ts'
+import { bootstrapOrganization } from './bootstrap.ts'
 import { askBackground, silentBackground } from './control.ts'
 import type { BackgroundNews, BackgroundStart, BackgroundStatus } from './model.ts'
 
@@ -55,8 +56,7 @@ export async function ensureBackground(
 /** Throws where the background process serves another organization than that of the data folder. */
 function assertIsOf(dataDir: string, { embeddedService, organizationId, pid }: BackgroundStatus): void {
   if (!embeddedService) return
-  const text = readPrivate(join(dataDir, 'service', 'bootstrap.json'))
-  const own = text === undefined ? undefined : (JSON.parse(text) as { organizationId?: string }).organizationId
+  const own = bootstrapOrganization(dataDir)
   if (own === organizationId) return
   throw new QuorateError('cli/background-other', 'the background process works for another organization', {
     facts: { pid, organization: organizationId, 'organization of bootstrap.json': own },

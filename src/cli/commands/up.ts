@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { ApplyProgress } from '../../../activities/index.ts'
 import { votesOn } from '../../authority/index.ts'
+import { DATA_DIR } from '../../config/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import {
@@ -185,7 +186,7 @@ function renderUp({ pid, baseUrl, organizationId, temporalAddress }: BackgroundS
 
 /** What tells other commands the same data folder, where the command line alone named it. */
 function whereOf({ settings: { dataDir }, environment }: CommandInput): string {
-  const usual = resolve(environment['QUORATE_DATA_DIR'] || '.quorate')
+  const usual = resolve(environment['QUORATE_DATA_DIR'] || DATA_DIR)
   return dataDir === usual ? '' : ` --data-dir ${dataDir}`
 }
 
