@@ -8,13 +8,13 @@ export type { LeftToPeople } from './before.ts'
 export { type ContainDoor, type Cut, contain, lockOut, madeBy } from './contain.ts'
 export { containUser, lockOutUser } from './contain-user.ts'
 export { locateGone } from './gone.ts'
+export { listInside, locateInside } from './inside.ts'
 export {
   type GoneKey,
   inEach,
   type KeyInside,
   type LocatedKey,
   type LocatedUser,
-  listKeysInside,
   locateKey,
   locateUser,
   type OtherCredential,

@@ -9,14 +9,12 @@ import {
   type KeyInside,
   type LocatedKey,
   type LocatedUser,
-  listKeysInside,
-  locateGone,
-  locateKey,
+  listInside,
+  locateInside,
   lockOut,
   lockOutUser,
   madeBy,
 } from '../../incident/index.ts'
-import { listSubOrganizationIds } from '../../live/index.ts'
 import { keyInside, markCompromised, type Place, submitter } from '../../operations/index.ts'
 import { holdReconciler } from '../background/hold-reconciler.ts'
 import type { CommandInput } from '../command.ts'
@@ -40,25 +38,6 @@ export interface Suspected {
   readonly since: number | undefined
   /** Of a key: organizations inside are looked through in which it is registered no more. @default only where it is registered */
   readonly everywhere?: boolean
-}
-
-/** In which organizations inside the suspect is looked for. Throws `ClientError`. */
-export async function listInside({
-  client,
-  publicKeys,
-  publicKey,
-  everywhere,
-}: Suspected): Promise<readonly KeyInside[]> {
-  const listed = await listKeysInside(client, publicKeys)
-  if (!everywhere || publicKey === undefined) return listed
-  const known = new Set(listed.map(({ organizationId }) => organizationId))
-  const rest = (await listSubOrganizationIds(client)).filter((id) => !known.has(id))
-  return [...listed, ...rest.map((organizationId) => ({ organizationId, publicKey, isGone: true }) as const)]
-}
-
-/** Finds the suspect in one of them. Throws `ClientError`. */
-export async function locateInsideOne(client: QueryClient, one: KeyInside): Promise<readonly LocatedUser[]> {
-  return one.isGone ? locateGone(client, one) : locateKey(client, one)
 }
 
 /** Where the suspect was found, and what came of cutting it off there. */
@@ -135,12 +114,14 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
     return []
   }
   const find = (one: KeyInside) =>
-    locateInsideOne(client, one).catch((error: unknown) =>
+    locateInside(client, one).catch((error: unknown) =>
       missed(line`find the key in organization ${one.organizationId}`, error),
     )
 
   for (const one of own) await cutOne(one)
-  const listed = await listInside(suspected).catch((error: unknown) => missed('find the organizations inside', error))
+  const listed = await listInside(client, suspected).catch((error: unknown) =>
+    missed('find the organizations inside', error),
+  )
   if (listed.length > 0) say(timeNeeded(listed, settings.requestsPerSecond))
   const found = await inEach(listed, async (one) => {
     const these = await find(one)

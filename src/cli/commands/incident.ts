@@ -7,7 +7,9 @@ import {
   inEach,
   type LocatedKey,
   type LocatedUser,
+  listInside,
   locateGone,
+  locateInside,
   locateKey,
   locateUser,
   stillIn,
@@ -25,15 +27,7 @@ import { writePrivate } from '../files.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { type IncidentView, renderIncident, renderRevert, renderTimeline } from '../views/incident.ts'
-import {
-  type Containment,
-  cutOff,
-  isGone,
-  isOfKey,
-  listInside,
-  locateInsideOne,
-  type Suspected,
-} from './incident-contain.ts'
+import { type Containment, cutOff, isGone, isOfKey, type Suspected } from './incident-contain.ts'
 import { writeRevert } from './incident-revert.ts'
 
 /** Says where a key is registered, what it could do and did; with `--contain` it is cut off first, and what it did is read after that. */
@@ -75,7 +69,7 @@ async function report(input: CommandInput, suspected: Suspected): Promise<ExitCo
   const proves = leaked === undefined ? undefined : await loadPrivateKey({ kind: 'file', path: leaked } as KeyReference)
   const at = new Date(place.now()).toISOString()
   const contained = options['contain'] === true ? await cutOff(input, suspected) : undefined
-  const exposures = contained?.exposures ?? [...own, ...(await locateInside(suspected))]
+  const exposures = contained?.exposures ?? [...own, ...(await locateAllInside(suspected))]
   const found = { ...suspected, exposures }
   const traces = await traceAll(found)
   const after = contained ? await stillThere({ ...found, proves, cuts: contained.cuts }) : undefined
@@ -106,8 +100,8 @@ async function report(input: CommandInput, suspected: Suspected): Promise<ExitCo
   return contained ? exitOf(report) : EXIT.done
 }
 
-async function locateInside(suspected: Suspected): Promise<readonly LocatedUser[]> {
-  return (await inEach(await listInside(suspected), (one) => locateInsideOne(suspected.client, one))).flat()
+async function locateAllInside({ client, ...suspect }: Suspected): Promise<readonly LocatedUser[]> {
+  return (await inEach(await listInside(client, suspect), (one) => locateInside(client, one))).flat()
 }
 
 /** All that is known of where the suspect is registered. */
