@@ -14,7 +14,6 @@ import {
   type CompiledPolicy,
   compilePolicy,
   type PolicyContext,
-  type Reads,
   readsOf,
   type Voter,
   whoCan,
@@ -33,6 +32,8 @@ import {
   newcomersFor,
   OWN,
   tagsHoldBack,
+  UNFOLLOWED,
+  type Unfollowed,
 } from './moves.ts'
 import { includes, NOBODY, type People, personAt, sizeOf, unionOf } from './people.ts'
 import { createPolicyCompiler } from './policies.ts'
@@ -123,31 +124,6 @@ interface NextStep {
 
 const GAIN_NAMES = Object.keys(GAINS) as readonly Gain[]
 const BITS = Object.fromEntries(GAIN_NAMES.map((gain, at) => [gain, 1 << at])) as Readonly<Record<Gain, number>>
-
-/** A move that is not followed: where it may be made and may matter, more may be possible. */
-interface Unfollowed {
-  readonly types: readonly string[]
-  readonly matters: (of: { readonly conditions: Reads; readonly threshold: number }) => boolean
-  /** Who has to be among those who make it. */
-  readonly by: 'anybody' | 'a member of the root quorum'
-  readonly says: string
-}
-
-const UNFOLLOWED: readonly Unfollowed[] = [
-  {
-    types: ['ACTIVITY_TYPE_UPDATE_WALLET'],
-    matters: ({ conditions: { chains } }) => chains.has('wallet.label') || chains.has('wallet'),
-    by: 'anybody',
-    says: '`UPDATE_WALLET` gives a wallet another name, and policies ask for names: what somebody gains by it was not followed',
-  },
-  {
-    // docs/protocol/sessions.md#read-write-sessions
-    types: ['ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION', 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2'],
-    matters: ({ threshold }) => threshold > 1,
-    by: 'a member of the root quorum',
-    says: '`CREATE_READ_WRITE_SESSION` lets a member of the root quorum act for another user: what somebody gains by it was not followed',
-  },
-]
 
 const MOST_REACHES = 1500
 const MOST_SETS = 200

@@ -9,6 +9,7 @@ import {
   type CredentialFacts,
   childrenOf,
   type Expression,
+  type Reads,
   readsOf,
   type Voter,
 } from '../policy/index.ts'
@@ -115,6 +116,31 @@ export function movesOf({ features, hasPolicies, readsCredentials, tagsHoldBack 
     },
   }
 }
+
+/** A move that is not followed: where it may be made and may matter, more may be possible. */
+export interface Unfollowed {
+  readonly types: readonly string[]
+  readonly matters: (of: { readonly conditions: Reads; readonly threshold: number }) => boolean
+  /** Who has to be among those who make it. */
+  readonly by: 'anybody' | 'a member of the root quorum'
+  readonly says: string
+}
+
+export const UNFOLLOWED: readonly Unfollowed[] = [
+  {
+    types: ['ACTIVITY_TYPE_UPDATE_WALLET'],
+    matters: ({ conditions: { chains } }) => chains.has('wallet.label') || chains.has('wallet'),
+    by: 'anybody',
+    says: '`UPDATE_WALLET` gives a wallet another name, and policies ask for names: what somebody gains by it was not followed',
+  },
+  {
+    // docs/protocol/sessions.md#read-write-sessions
+    types: ['ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION', 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2'],
+    matters: ({ threshold }) => threshold > 1,
+    by: 'a member of the root quorum',
+    says: '`CREATE_READ_WRITE_SESSION` lets a member of the root quorum act for another user: what somebody gains by it was not followed',
+  },
+]
 
 /** Credentials that somebody has to whom these may be added. */
 export function madeCredentials(userId: string, by: Gains = new Set(['others'])): readonly CredentialFacts[] {
