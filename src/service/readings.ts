@@ -60,6 +60,16 @@ export function organizationHasChildren(): ApiError {
   return apiError('requestInvalid', 'the organization has sub-organizations, which must be deleted before it')
 }
 
+/** Unstated: the refusal to delete a parent whose secrets would be lost. */
+export function secretNotExported(): ApiError {
+  return apiError('requestInvalid', 'a secret of the organization has not been exported')
+}
+
+/** Unstated: the refusal to delete a parent that has apps, whose quorum keys cannot be exported. */
+export function organizationHasApps(): ApiError {
+  return apiError('requestInvalid', 'the organization has TVC apps, which must be deleted before it')
+}
+
 /** The organization of `bootstrap.json` is the operator's; it goes with the folder. */
 export function firstOrganizationStays(): ApiError {
   return apiError(

@@ -11,6 +11,7 @@ import { billing } from './migrations/billing.ts'
 import { denials } from './migrations/denials.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
 import { evaluationsOfVotes } from './migrations/evaluations-of-votes.ts'
+import { exportedSecrets } from './migrations/exported-secrets.ts'
 import { fiatOnRamp } from './migrations/fiat-on-ramp.ts'
 import { finalityOfSends } from './migrations/finality-of-sends.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
@@ -194,6 +195,7 @@ export const MIGRATIONS: readonly Migration[] = [
   solanaAddresses,
   lanesOfSolana,
   givenContacts,
+  exportedSecrets,
 ]
 
 /**

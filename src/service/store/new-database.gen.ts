@@ -1,7 +1,7 @@
 // Generated from src/service/store/migrations by src/service/store/generate.ts. Do not edit.
 
 /** How many migrations, from the first, are in the schema below. */
-export const STEPS_OF_NEW = 42
+export const STEPS_OF_NEW = 43
 
 export const SCHEMA_OF_NEW: readonly string[] = [
   `CREATE TABLE organizations (
@@ -274,7 +274,7 @@ export const SCHEMA_OF_NEW: readonly string[] = [
   `CREATE TABLE secrets (
       id text primary key, organization_id text not null references organizations (id), name text,
       static_properties text not null, sealed_secret blob not null, position integer not null, created_at integer not null
-    ) strict`,
+    , exported integer not null default 0) strict`,
   `CREATE UNIQUE INDEX secrets_position on secrets (organization_id, position)`,
   `CREATE UNIQUE INDEX secrets_name on secrets (organization_id, name)`,
   `CREATE TABLE fiat_on_ramp_credentials (

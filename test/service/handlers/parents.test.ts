@@ -1,5 +1,6 @@
 /** Parent organizations: made with the enrolment secret alone, kept apart, and deleted. */
 import { randomUUID } from 'node:crypto'
+import { encryptSecretToBundle, generateP256KeyPair } from '@turnkey/crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ActivityType, activities, type JsonObject, type Wire } from '../../../src/protocol/index.ts'
 import { mayEnrol } from '../../../src/service/engine/enrolment.ts'
@@ -7,6 +8,7 @@ import { Secret } from '../../../src/telemetry/index.ts'
 import { type Answer, startTestService, type TestService } from '../harness.ts'
 import { createPasskey, type Passkey } from '../passkey.ts'
 import { complete, invalid, newUser, type Refusal, refusalOf, taken } from './steps.ts'
+import { newApp } from './tvc.ts'
 
 const SECRET = 'an enrolment secret that nobody guesses'
 const WRONG: Refusal = [
@@ -147,6 +149,39 @@ describe('delete_organization', () => {
     const again = bodyOf(empty.passkey, empty.organizationId)
     expect(said(await send(empty.passkey, again))).toEqual(ABSENT)
     expect(said(await send(empty.passkey, again, withSecret))[0]).toBe(409)
+  })
+
+  test('delete_organization: a secret that never left, or an app whose quorum key cannot leave, keeps the organization', async () => {
+    const { passkey, organizationId } = await makeParent()
+    const encryptionSuite = 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1'
+    const done = async (type: ActivityType, parameters: object) => {
+      const activity = activityOf(await submit(passkey, type, parameters, organizationId))
+      expect(activity.status).toBe('ACTIVITY_STATUS_COMPLETED')
+      return activity.result
+    }
+    const targets = await done('ACTIVITY_TYPE_INIT_IMPORT_SECRETS', { encryptionSuite, numSecrets: 2 })
+    const secrets = await Promise.all(
+      targets.initImportSecretsResult!.enclaveTargetMessages.map(async (ingressTargetBundle) => ({
+        ...(await encryptSecretToBundle({
+          ...{ plaintext: 'x', ingressTargetBundle, organizationId },
+          dangerouslyOverrideSignerPublicKey: service.service.bootstrap.signerPublicKey,
+        })),
+        encryptionSuite,
+      })),
+    )
+    const { secretIds } = (await done('ACTIVITY_TYPE_IMPORT_SECRETS', { secrets })).importSecretsResult!
+    const { appId } = (await done('ACTIVITY_TYPE_CREATE_TVC_APP', newApp())).createTvcAppResult!
+    for (const secretId of secretIds) {
+      expect(said(await remove(passkey, organizationId))[2]).toBe('a secret of the organization has not been exported')
+      const targetPublicKey = generateP256KeyPair().publicKeyUncompressed
+      await done('ACTIVITY_TYPE_EXPORT_SECRETS', { secrets: [{ secretId, targetPublicKey, encryptionSuite }] })
+    }
+    expect(said(await remove(passkey, organizationId))[2]).toBe(
+      'the organization has TVC apps, which must be deleted before it',
+    )
+    await done('ACTIVITY_TYPE_DELETE_TVC_APP_AND_DEPLOYMENTS', { appId })
+    expect(activityOf(await remove(passkey, organizationId)).status).toBe('ACTIVITY_STATUS_COMPLETED')
+    expect(await isThere(passkey, organizationId)).toBe(false)
   })
 
   test('delete_organization: the first organization stays, and a sub-organization has an activity of its own', async () => {

@@ -9,6 +9,7 @@ import { renderNewDatabase } from '../../../src/service/store/generate.ts'
 import { migrate } from '../../../src/service/store/migrations.ts'
 import { STEPS_OF_NEW } from '../../../src/service/store/new-database.gen.ts'
 import { CONTACTS_SINCE, writeContactsOfBefore } from './contacts-of-before.ts'
+import { SECRETS_SINCE, writeSecretsOfBefore } from './secrets-of-before.ts'
 
 const FIRST = '0001-start'
 
@@ -235,6 +236,16 @@ describe('migrations', () => {
       .prepare('select user_id, type, contact, proved from verified_contacts order by user_id, type')
       .all()
     expect(rows.map((row) => Object.values(row).join(' '))).toEqual(CONTACTS_SINCE)
+    before.close()
+  })
+
+  test('migrations: of secrets of before, those count as exported that an export which was carried out has named', () => {
+    const before = new DatabaseSync(':memory:')
+    migrateUntil(before, 'alter table secrets add column exported')
+    writeSecretsOfBefore((sql) => before.exec(sql), "x'01'")
+    migrate(before, 2)
+    const rows = before.prepare('select id, exported from secrets order by id').all()
+    expect(rows.map((row) => Object.values(row).join(' '))).toEqual(SECRETS_SINCE)
     before.close()
   })
 })

@@ -18,6 +18,7 @@ import type { Secret } from '../../../src/telemetry/index.ts'
 import { findPostgres, startPostgres, type TestPostgres } from '../../postgres.ts'
 import { CONTACTS_SINCE, writeContactsOfBefore } from './contacts-of-before.ts'
 import { storeContract } from './contract.ts'
+import { SECRETS_SINCE, writeSecretsOfBefore } from './secrets-of-before.ts'
 
 let server: TestPostgres
 const open = (url: Secret) => openPostgres({ url, connections: 3 }, { now: 1 })
@@ -121,6 +122,25 @@ describe.skipIf(findPostgres() === undefined)('PostgreSQL', () => {
         'select user_id, type, contact, proved from verified_contacts order by user_id, type',
       )
       expect(rows.map((row) => Object.values(row).join(' '))).toEqual(CONTACTS_SINCE)
+    } finally {
+      await client.end()
+    }
+  })
+
+  test('migrations: of secrets of before, those count as exported that an export which was carried out has named', async () => {
+    const url = await server.create()
+    await (await open(url)).close()
+    const client = new pg.Client({ connectionString: url.reveal() })
+    await client.connect()
+    try {
+      await client.query('alter table secrets drop column exported')
+      await client.query("delete from migrations where name = '0043-exported-secrets'")
+      const statements: string[] = []
+      writeSecretsOfBefore((sql) => statements.push(sql), "'\\x01'")
+      for (const sql of statements) await client.query(sql)
+      await (await open(url)).close()
+      const { rows } = await client.query('select id, exported from secrets order by id')
+      expect(rows.map((row) => Object.values(row).join(' '))).toEqual(SECRETS_SINCE)
     } finally {
       await client.end()
     }

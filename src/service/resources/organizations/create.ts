@@ -6,14 +6,18 @@ import { apiError, type Wire } from '../../../protocol/index.ts'
 import {
   FIRST_ROOT_USER_NAME,
   firstOrganizationStays,
+  organizationHasApps,
   organizationHasChildren,
   organizationTaken,
+  secretNotExported,
 } from '../../readings.ts'
 import { readSetting, SETTING_OF_FIRST_ORGANIZATION } from '../../store/index.ts'
 import { addAuthenticators, checkNewAuthenticators, toNewAuthenticator } from '../authenticators/new-authenticators.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { listPrivateKeys } from '../private-keys/store.ts'
+import { hasUnexportedSecret } from '../secrets/store.ts'
 import { deleteOrganization as deleteContents, listSubOrganizationIds } from '../sub-organizations/store.ts'
+import { tvcAppTable } from '../tvc-apps/store.ts'
 import { insertUser, isUserIdTaken } from '../users/store.ts'
 import { listWallets } from '../wallets/store.ts'
 import { setQuorum } from './quorum-store.ts'
@@ -52,7 +56,10 @@ const createOrganization: TypedHandler<
   execute: async ({ organizationId }) => ({ organizationId }),
 }
 
-/** Unstated: what must be gone. Sub-organizations, and what was never exported; nothing in the request declines that. */
+/**
+ * Unstated: what must be gone. Sub-organizations, what was never exported, and apps, since their quorum keys cannot be exported;
+ * nothing in the request declines that.
+ */
 const deleteOrganization: TypedHandler<Wire.DeleteOrganizationIntent, Wire.DeleteOrganizationResult> = {
   async validate({ tx, organizationId }, { organizationId: named }) {
     if (named.toLowerCase() !== organizationId)
@@ -64,6 +71,8 @@ const deleteOrganization: TypedHandler<Wire.DeleteOrganizationIntent, Wire.Delet
     if ((await listSubOrganizationIds(tx, organizationId, { limit: 1 })).length > 0) throw organizationHasChildren()
     const held = [...(await listWallets(tx, organizationId)), ...(await listPrivateKeys(tx, organizationId))]
     if (held.some(({ exported }) => exported === 0)) throw apiError('walletAccountNotExported')
+    if (await hasUnexportedSecret(tx, organizationId)) throw secretNotExported()
+    if ((await tvcAppTable.count(tx, organizationId)) > 0) throw organizationHasApps()
   },
   async execute({ tx, organizationId, now }) {
     await deleteContents(tx, organizationId, now)

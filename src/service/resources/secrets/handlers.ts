@@ -7,7 +7,7 @@ import { secretPlace } from '../../keys/index.ts'
 import { SECRET_LIMITS, secretNameTaken } from '../../readings.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { requireDistinct, requireSecrets } from '../require.ts'
-import { findTakenSecretName, readSealedSecret, secretTable } from './store.ts'
+import { findTakenSecretName, markSecretsExported, readSealedSecret, secretTable } from './store.ts'
 import { readProperties } from './wire.ts'
 
 const initImport: TypedHandler<Wire.InitImportSecretsIntent, Wire.InitImportSecretsResult> = {
@@ -54,7 +54,7 @@ const importSecrets: TypedHandler<Wire.ImportSecretsIntent, Wire.ImportSecretsRe
         static_properties,
         created_at: now,
       }
-      await secretTable.insert(tx, [{ ...facts, sealed_secret }])
+      await secretTable.insert(tx, [{ ...facts, sealed_secret, exported: 0 }])
       secretIds.push(id)
     }
     return { secretIds }
@@ -88,6 +88,11 @@ const exportSecrets: TypedHandler<Wire.ExportSecretsIntent, Wire.ExportSecretsRe
       const secret = context.unseal(sealed, secretPlace(secretId))
       secretPayloads.push(await makeExportBundle(context, { secret, targetPublicKey }))
     }
+    await markSecretsExported(
+      tx,
+      organizationId,
+      secrets.map(({ secretId }) => secretId),
+    )
     return { secretPayloads }
   },
 }

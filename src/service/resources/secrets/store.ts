@@ -1,6 +1,6 @@
 import { createTable, type InOrder, type Transaction } from '../../store/index.ts'
 
-/** A secret of a client, which the service keeps and gives back. It never changes. */
+/** A secret of a client, which the service keeps and gives back. What it holds never changes. */
 export interface SecretRow {
   id: string
   organization_id: string
@@ -10,6 +10,8 @@ export interface SecretRow {
   static_properties: string
   /** Text in UTF-8, sealed under the master key for this very row. */
   sealed_secret: Uint8Array
+  /** 1 once it has left in a bundle. */
+  exported: number
   created_at: number
 }
 
@@ -22,7 +24,7 @@ declare module '../../store/schema.ts' {
 export const secretTable = createTable('secrets')
 
 /** A secret without its text. */
-export type SecretFacts = Omit<SecretRow, 'sealed_secret'>
+export type SecretFacts = Omit<SecretRow, 'sealed_secret' | 'exported'>
 
 const FACTS = ['id', 'organization_id', 'name', 'static_properties', 'created_at'] as const
 
@@ -66,6 +68,32 @@ export async function readSealedSecret(tx: Transaction, organizationId: string, 
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
   return sealed_secret
+}
+
+/** Marks secrets as exported. */
+export async function markSecretsExported(
+  tx: Transaction,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await tx
+    .updateTable('secrets')
+    .set({ exported: 1 })
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .execute()
+}
+
+/** Whether the organization has a secret that never left. */
+export async function hasUnexportedSecret(tx: Transaction, organizationId: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('secrets')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('exported', '=', 0)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** Reads a page of secrets, newest first: those that were made before or after a place. */
