@@ -41,7 +41,7 @@ export {
   type TransactionReceipt,
   withoutFeeCeiling,
 } from './send-model.ts'
-export { bodyTimeIn, listedFrom } from './send-times.ts'
+export { bodyTimeIn, listedFrom, MOST_ROUNDS, roundIn } from './send-times.ts'
 export { describeSendActivity, readTransactionState, sendStatusIdOf } from './sends.ts'
 export type { StorePlace } from './store-model.ts'
 export { type MovedStore, movePlanStore, readStoreStanding } from './store-move.ts'

@@ -4,7 +4,7 @@ import { encodeHex } from '../src/encoding/index.ts'
 import { ApplyError } from './error.ts'
 import type { Records } from './records.ts'
 import { createSendGates, type OpenGate } from './send-gates.ts'
-import { isSendOver, type SendOrder, type SendProgress } from './send-model.ts'
+import { isSameSend, isSendOver, type SendOrder, type SendProgress } from './send-model.ts'
 import { fileNameOf } from './store-files.ts'
 
 /**
@@ -51,6 +51,12 @@ export interface SendLedger {
    * not do: `isGivenUp` asks the API once more. False where it says otherwise; what was freed meanwhile stays that.
    */
   release(sendId: string, isGivenUp: (entry: SendEntry) => Promise<boolean>): Promise<boolean>
+  /**
+   * Enters a later round of a send that approvers have rejected in the place of the one before, in one step: at no moment is its
+   * reference free. The ledger's word alone does not do: `isRejected` asks the API once more. False where it says otherwise;
+   * where this round or a later one stands already, that stays.
+   */
+  enterAgain(order: SendOrder, isRejected: (entry: SendEntry) => Promise<boolean>): Promise<boolean>
   /** Whether what the reference had last was stopped, and nothing took its place. */
   isStopped(sendId: string): Promise<boolean>
   /** Keeps the progress of a send. A send that has ended keeps its end, also when an older state is handed in again. */
@@ -242,6 +248,17 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
         body = later
       }
       if (body !== NEVER && !(await gates.shut(body!))) return false
+      await claim(stoppedAt(name), '')
+      return true
+    },
+    async enterAgain(order, isRejected) {
+      const { name, stopped } = await nameNow(sendIdOf(order))
+      const [before, text] = [await readOrder(name), await read(progressAt(name))]
+      if (before === undefined || (before.round ?? 0) >= (order.round ?? 0)) return true
+      if (text === undefined || (JSON.parse(text) as SendProgress).state !== 'rejected') return false
+      if (!isSameSend(before, order) || !(await isRejected({ order: before, name }))) return false
+      // INVARIANT: what follows is there before this one ends, so that nobody enters a round of before between the two.
+      await claim(orderAt(nameOf(sendIdOf(order), stopped + 1)), JSON.stringify(order))
       await claim(stoppedAt(name), '')
       return true
     },

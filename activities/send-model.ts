@@ -21,6 +21,8 @@ export interface SendOrder {
   readonly orderedAt: string
   /** The time in the body with which another machine has submitted what has this reference, milliseconds since the epoch. */
   readonly bodyTimeMs?: number
+  /** How often what has this reference was asked for again after a rejection. @default 0 */
+  readonly round?: number
   /** Where nobody said the fee: what its `maxFeePerGas`, or on Solana its compute budget, follows from. */
   readonly feeCeiling?: FeeCeiling
 }

@@ -5,6 +5,9 @@
  * the same bytes, of which the API carries out one. A reference's next hour begins when the API no longer takes the bytes of
  * the hour before: whoever uses the next one looks at the list of activities first, and misses none.
  *
+ * What is asked for again after a rejection is another round of its reference, with times of its own: machines that have read of
+ * the same rejection make the same bytes again.
+ *
  * The fingerprint of an activity, which every service publishes, tells by the same rule which reference it was sent under.
  */
 import { sha256 } from '../src/crypto/index.ts'
@@ -22,7 +25,10 @@ const MOST_SHIFTS = 1
 /** How far clocks of machines that are set by a time server differ at most. */
 const CLOCKS_DIFFER_MS = 10_000
 
-type Named = Pick<SendOrder, 'organization' | 'reference'>
+/** How often a reference is asked for again: so many rounds are looked for. */
+export const MOST_ROUNDS = 8
+
+type Named = Pick<SendOrder, 'organization' | 'reference' | 'round'>
 
 /**
  * The time for the body of a send that is ordered at `atMs`: in the hour before it. With `shift`, another one, for where
@@ -39,11 +45,19 @@ export function listedFrom(orders: readonly (Named & Pick<SendOrder, 'orderedAt'
   return Math.max(...times) + CLOCKS_DIFFER_MS
 }
 
-/** The time of the body under the reference of an order that became an activity; undefined when it is another's. */
-export function bodyTimeIn(
-  order: Pick<SendOrder, 'organization' | 'reference' | 'type' | 'parameters'>,
-  activity: Wire.Activity,
-) {
+type Asked = Pick<SendOrder, 'organization' | 'reference' | 'type' | 'parameters' | 'round'>
+
+/** In which round of its reference an order became an activity, and with which time; undefined when it is another's. */
+export function roundIn(order: Asked, activity: Wire.Activity) {
+  for (let round = 0; round <= MOST_ROUNDS; round++) {
+    const bodyTimeMs = bodyTimeIn({ ...order, round }, activity)
+    if (bodyTimeMs !== undefined) return { round, bodyTimeMs }
+  }
+  return undefined
+}
+
+/** The time of the body, in the round of an order, that became an activity; undefined when it is another's. */
+export function bodyTimeIn(order: Asked, activity: Wire.Activity): number | undefined {
   const { type, parameters, organization } = order
   const createdMs = toUnixMs(activity.createdAt)
   for (let shift = 0; shift <= MOST_SHIFTS; shift++) {
@@ -64,7 +78,8 @@ export function fingerprintOf(body: string): string {
   return `sha256:${encodeHex(sha256(encodeUtf8(body)))}`
 }
 
-function offsetOf({ organization, reference }: Named, shift: number): number {
-  const digest = sha256(encodeUtf8(JSON.stringify(['quorate.send-time/1', organization.id, reference, shift])))
+function offsetOf({ organization, reference, round = 0 }: Named, shift: number): number {
+  const of = ['quorate.send-time/1', organization.id, reference, shift, ...(round === 0 ? [] : [round])]
+  const digest = sha256(encodeUtf8(JSON.stringify(of)))
   return Number.parseInt(encodeHex(digest).slice(0, 12), 16) % HOUR_MS
 }

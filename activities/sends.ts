@@ -286,7 +286,9 @@ function isTriedAgain(error: unknown): boolean {
   return error instanceof ClientError && error.submitted === 'no' && error.retryable
 }
 
-/** The advice for a send whose activity failed or was rejected. */
+/** The advice for a send that was rejected. */
+const ASK_AGAIN = 'ask them why; the same command with --ask-again asks for it once more, under the same reference'
+/** The advice for a send whose activity or transaction failed. */
 const SENT_ONCE = 'nothing is sent again by itself; correct the cause and send under a new reference'
 
 /** Queries and submits sends in an organization, and reduces the API's activities to what a workflow needs. */
@@ -314,7 +316,9 @@ export function describeSendActivity(
   const { error, ...described } = describeActivity(activity, { publicKey: publicKey.toLowerCase(), nowMs })
   return {
     ...described,
-    ...(error === undefined ? {} : { error: { ...error, next: SENT_ONCE } }),
+    ...(error === undefined
+      ? {}
+      : { error: { ...error, next: described.state === 'rejected' ? ASK_AGAIN : SENT_ONCE } }),
     ...(sendTransactionStatusId === undefined ? {} : { sendTransactionStatusId }),
   }
 }

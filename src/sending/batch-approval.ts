@@ -2,7 +2,7 @@
  * What is voted on by the file of a batch: for each row of the file the activity that was submitted under its reference, which must ask for
  * what the row says. The file is the approver's own; nothing that the sender says of an activity counts.
  */
-import { bodyTimeIn } from '../../activities/index.ts'
+import { roundIn } from '../../activities/index.ts'
 import { readSolanaDraft, solanaSendBytes } from '../chain/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { isJsonObject, isWaiting, type Wire } from '../protocol/index.ts'
@@ -39,7 +39,7 @@ export async function findAskedRows(
   for (const activity of activities) {
     const parameters = parametersOf(activity)
     const equal = payments.get(paymentOf({ type: activity.type, parameters })) ?? []
-    const row = equal.find(({ order }) => bodyTimeIn(withFeeOf(order, parameters), activity) !== undefined)
+    const row = equal.find(({ order }) => roundIn(withFeeOf(order, parameters), activity) !== undefined)
     if (row !== undefined) {
       add(same, row, activity)
       continue

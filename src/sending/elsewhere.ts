@@ -6,9 +6,11 @@
 import {
   bodyTimeIn,
   listedFrom,
+  MOST_ROUNDS,
   type PlanStore,
   readActivities,
   readTransactionState,
+  roundIn,
   type SendOrder,
   STATUSES,
   sendStatusIdOf,
@@ -36,9 +38,11 @@ export interface SentElsewhere {
   /**
    * `same`: it is this send, under this reference; `other`: the reference stands for another send, or, once in a million
    * times, another reference has the same time; `equal`: another reference, or none that can be known, and the same payer,
-   * receiver, asset and amount.
+   * receiver, asset and amount; `rejected`: it is this send, and it is to be asked for again.
    */
-  readonly kind: 'same' | 'other' | 'equal'
+  readonly kind: 'same' | 'other' | 'equal' | 'rejected'
+  /** Of the same send, how often it was asked for again; of a rejected one, what it is asked for as now. */
+  readonly round?: number
   /** Of the same send, the time in its body. */
   readonly bodyTimeMs?: number
   /** What it asks for. */
@@ -65,8 +69,9 @@ const NOTHING = new Set(['ACTIVITY_STATUS_FAILED', 'ACTIVITY_STATUS_REJECTED'])
 export async function findElsewhere(
   client: QueryClient,
   orders: readonly SendOrder[],
-  { ledger, not, now, pause }: Asking,
+  asking: Asking,
 ): Promise<ReadonlyMap<SendOrder, SentElsewhere>> {
+  const { ledger, not, now, pause, again } = asking
   const found = new Map<SendOrder, SentElsewhere>()
   if (orders.length === 0) return found
   const wait = listedFrom(orders) - now()
@@ -77,19 +82,21 @@ export async function findElsewhere(
   // After the list: what was sent from this ledger meanwhile is known to it.
   const isKnown = await ledger.knownBodies()
   for (const activity of activities) {
-    if (isKnown(activity.fingerprint)) continue
+    const isOwn = isKnown(activity.fingerprint)
     const parameters = parametersOf(activity)
     const createdAt = new Date(toUnixMs(activity.createdAt)).toISOString()
     const facts = { activityId: activity.id, createdAt, parameters }
     const payment = paymentOf({ type: activity.type, parameters })
     const equal = payment === undefined ? [] : (equals.get(payment) ?? [])
     for (const order of orders) {
-      const bodyTimeMs = equal.includes(order) ? bodyTimeIn(withFeeOf(order, parameters), activity) : undefined
-      const kind = bodyTimeMs !== undefined ? 'same' : isUnder(order, activity) ? 'other' : undefined
+      // What this ledger knows counts where it was rejected, and is asked for again.
+      if (isOwn && !again?.has(order)) continue
+      const same = equal.includes(order) ? roundIn(withFeeOf(order, parameters), activity) : undefined
+      const kind = same !== undefined ? 'same' : !isOwn && isUnder(order, activity) ? 'other' : undefined
       if (kind === undefined || (kind === 'other' && not.includes(activity.id))) continue
-      const by: SentElsewhere = { ...facts, kind, ...(bodyTimeMs === undefined ? {} : { bodyTimeMs }) }
-      under.set(order, [...(under.get(order) ?? []), { by, activity }])
+      under.set(order, [...(under.get(order) ?? []), { by: { ...facts, kind, ...same }, activity }])
     }
+    if (isOwn) continue
     if (NOTHING.has(activity.status) || not.includes(activity.id)) continue
     for (const order of equal) {
       // What replaces a send asks for what that did, with its nonce.
@@ -97,11 +104,31 @@ export async function findElsewhere(
       if (!isUnderIt && !found.has(order) && order.replaces === undefined) found.set(order, { ...facts, kind: 'equal' })
     }
   }
-  for (const [order, activities] of under) {
+  const later: SendOrder[] = []
+  for (const order of new Set([...under.keys(), ...(again?.keys() ?? [])])) {
+    const activities = under.get(order) ?? []
     const by = await holderOf(client, order, activities)
-    if (by !== undefined) found.set(order, by)
+    const holder = activities.find((one) => one.by === by)
+    const isRejected = holder === undefined ? again?.has(order) : by?.kind === 'same' && isNo(holder.activity)
+    if (again !== undefined && isRejected) {
+      // Beside another of the same payment it is refused, as any other send.
+      if (found.has(order)) continue
+      const round = 1 + Math.max(again.get(order) ?? 0, ...activities.map(({ by }) => by.round ?? 0))
+      const facts = by ?? { activityId: '', createdAt: order.orderedAt, parameters: order.parameters }
+      later.push({ ...order, round })
+      found.set(order, { ...facts, kind: 'rejected', round })
+    } else if (by !== undefined) found.set(order, by)
   }
-  return found
+  // The hour of a later round turns at a time of its own.
+  const turns = later.length === 0 ? 0 : listedFrom(later) - now()
+  if (turns <= 0) return found
+  await pause(turns)
+  return findElsewhere(client, orders, asking)
+}
+
+/** Whether approvers have rejected an activity, which is final. */
+function isNo({ status }: Wire.Activity): boolean {
+  return status === 'ACTIVITY_STATUS_REJECTED'
 }
 
 /** An activity that was submitted under the reference of an order. */
@@ -113,14 +140,16 @@ interface Under {
 /**
  * What has a reference of those that were submitted under it, newest first. One that was given up has left it free, as it
  * does in a ledger; the API is asked, and only where another send stands under the reference. The same send is joined even
- * then: it ends as given up, and the same command sends it anew.
+ * then: it ends as given up, and the same command sends it anew. What was asked for again after a rejection comes before what was
+ * rejected.
  */
 async function holderOf(
   client: QueryClient,
   order: SendOrder,
   under: readonly Under[],
 ): Promise<SentElsewhere | undefined> {
-  const same = under.findLast(({ by }) => by.kind === 'same')?.by
+  const all = under.filter(({ by }) => by.kind === 'same')
+  const same = (all.findLast(({ activity }) => !isNo(activity)) ?? all[0])?.by
   if (under.every(({ by }) => by.kind === 'same')) return same
   for (const { by, activity } of under) if (!(await isGivenUp(client, order, activity))) return by
   return same
@@ -141,6 +170,11 @@ interface Asking {
   readonly not: readonly string[]
   readonly now: () => number
   readonly pause: (ms: number) => Promise<unknown>
+  /**
+   * What was rejected is asked for again: here are those orders that this ledger has as rejected, with the round that was.
+   * @default what was rejected is joined, and ends as rejected
+   */
+  readonly again?: ReadonlyMap<SendOrder, number>
 }
 
 /** The sends of an organization, newest first, back to a time. */
@@ -170,8 +204,20 @@ export async function assertNotElsewhere(
   const equal = refused('equal')
   if (equal.length > 0) throw sentElsewhere(equal)
   return orders.map((order) => {
-    const { bodyTimeMs, parameters } = found.get(order) ?? {}
-    return bodyTimeMs === undefined ? order : { ...withFeeOf(order, parameters!), bodyTimeMs }
+    const { kind, bodyTimeMs, round = 0, parameters } = found.get(order) ?? {}
+    if (kind === 'rejected') return assertRounds({ ...withFeeOf(order, parameters!), round })
+    if (bodyTimeMs === undefined) return order
+    return { ...withFeeOf(order, parameters!), bodyTimeMs, ...(round === 0 ? {} : { round }) }
+  })
+}
+
+/** Others look for so many rounds, and would take one above for another payment. */
+function assertRounds(order: SendOrder): SendOrder {
+  if (order.round! <= MOST_ROUNDS) return order
+  throw new QuorateError('cli/reference-taken', `\`${order.reference}\` was rejected ${order.round} times`, {
+    exit: EXIT.refused,
+    facts: { submitted: 'nothing' },
+    next: 'give this send a reference of its own',
   })
 }
 

@@ -27,6 +27,7 @@ export { assertNone, makeRequest, memberOf, OPTIONAL, REQUIRED, type SendField }
 export {
   beginSend,
   type EarlierSend,
+  enterAgain,
   findEarlier,
   followSend,
   isFinal,

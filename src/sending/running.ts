@@ -12,6 +12,7 @@ import {
   sendIdOf,
 } from '../../activities/index.ts'
 import type { send } from '../../workflows/index.ts'
+import type { QueryClient } from '../client/index.ts'
 import { EXIT, QuorateError } from '../diagnostics/index.ts'
 import { type ApplyPlace, assertWorker, followRun, SEND, sendWorkflowId, startShown } from '../operations/index.ts'
 
@@ -92,6 +93,31 @@ export async function releaseGivenUp(
     exit: EXIT.refused,
     facts: { submitted: 'nothing' },
     next: 'give this send a reference of its own',
+  })
+}
+
+/**
+ * Puts a later round of a send in the place of the one that approvers rejected. The API is asked once more whether they have.
+ * Throws `cli/reference-taken` where it says something else now, or does not say.
+ */
+export async function enterAgain(
+  client: QueryClient,
+  { dataDir, order }: { readonly dataDir: string; readonly order: SendOrder },
+): Promise<void> {
+  const { sends } = ledgerOf(dataDir)
+  let now = 'not known to be rejected'
+  const isEntered = await sends.enterAgain(order, async (entry) => {
+    const { activityId } = await sends.getMade(entry)
+    if (activityId === undefined) return false
+    const { status } = (await client.query('get_activity', { activityId })).activity
+    now = `${status.replace('ACTIVITY_STATUS_', '')} now: activity ${activityId}`
+    return status === 'ACTIVITY_STATUS_REJECTED'
+  })
+  if (isEntered) return
+  throw new QuorateError('cli/reference-taken', `the send of \`${order.reference}\` is ${now}`, {
+    exit: EXIT.refused,
+    facts: { submitted: 'nothing' },
+    next: 'look at it with `quorate sends`; only what approvers have rejected is asked for again',
   })
 }
 

@@ -34,7 +34,9 @@ export const SEND_STATES = {
   cancelled: unpaid('send under a new reference if it is to be paid after all'),
   failed: unpaid('nothing is sent again by itself; correct the cause and send under a new reference'),
   denied: unpaid('nothing was broadcast; have a policy allow it, and send under a new reference'),
-  rejected: unpaid('nothing was broadcast; ask them why, and send under a new reference if it is to be paid after all'),
+  rejected: unpaid(
+    'nothing was broadcast; ask them why, and give the same command with --ask-again if it is to be paid after all',
+  ),
   'given up': unpaid(
     'nothing was broadcast and the reference is free: correct the cause, and give the same command again',
   ),

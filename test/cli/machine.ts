@@ -1,10 +1,11 @@
 /** A machine that sends: a data folder of its own, and the API, which is all that it shares with others. */
+import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as activities from '../../activities/index.ts'
 import { isSameSend, type SendOrder } from '../../activities/index.ts'
 import { HOUR_MS } from '../../activities/send-times.ts'
 import { createRate, createSubmitClient } from '../../src/client/index.ts'
-import { assertNotElsewhere } from '../../src/sending/index.ts'
+import { assertNotElsewhere, enterAgain } from '../../src/sending/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { startTestService } from '../service/harness.ts'
@@ -41,7 +42,10 @@ export function machineOf(
     // At the turn of a reference's hour it waits until all that was sent before is listed, or two machines would make other bytes.
     const asking = { ledger: planStore.sends, not, now: clock, pause: (ms: number) => delay(ms) }
     const [asked] = await assertNew(client, [order], asking)
-    const { sendId } = await planStore.sends.enter(asked!)
+    return submit(asked!)
+  }
+  const submit = async (order: SendOrder) => {
+    const { sendId } = await planStore.sends.enter(order)
     for (;;) {
       await steps.prepareSend({ sendId, timestampMs: clock() })
       try {
@@ -52,6 +56,16 @@ export function machineOf(
       }
     }
   }
+  /** As `quorate send --ask-again` and a worker do it, of a send that was rejected. */
+  const sendAgain = async (order: SendOrder) => {
+    const entered = await planStore.sends.findOrder(activities.sendIdOf(order))
+    const again = new Map(entered === undefined ? [] : [[order, entered.round ?? 0]])
+    const pause = (ms: number) => delay(ms)
+    const asking = { ledger: planStore.sends, not: [], now: clock, pause, again }
+    const [asked] = await assertNew(client, [order], asking)
+    if (entered !== undefined) await enterAgain(client, { dataDir: dirname(folder), order: asked! })
+    return submit(asked!)
+  }
   /** The same of a machine that was told that nobody has sent it: the ledger alone decides. Undefined where another send has the reference. */
   const enterAndSend = async (order: SendOrder) => {
     const { sendId, order: entered } = await planStore.sends.enter(order)
@@ -59,7 +73,7 @@ export function machineOf(
     await steps.prepareSend({ sendId, timestampMs: clock() })
     return steps.submitSend({ sendId })
   }
-  return { planStore, client, steps, send, enterAndSend }
+  return { planStore, client, steps, send, sendAgain, enterAndSend }
 }
 
 /** An order to pay the payroll so many wei. */

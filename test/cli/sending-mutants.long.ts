@@ -101,6 +101,20 @@ const frees: Trial<Activities> = async ({ createPlanStore }) => {
   expect(await sends.findOrder(sendId)).toBeUndefined()
 }
 
+/** One that was rejected by the ledger's word alone has its reference; by the API's, the next round has it. */
+const asksAgain: Trial<Activities> = async ({ createPlanStore }) => {
+  const { sends } = createPlanStore(newFolder())
+  const { sendId } = await sends.enter(plainOrder('INV-1'))
+  const next = { ...plainOrder('INV-1'), round: 1 }
+  expect(await sends.enterAgain(next, async () => true)).toBe(false)
+  await sends.putProgress({ sendId, reference: 'INV-1', state: 'rejected' })
+  expect(await sends.enterAgain(next, async () => false)).toBe(false)
+  expect(await sends.findOrder(sendId)).toEqual(plainOrder('INV-1'))
+  expect(await sends.enterAgain({ ...next, amount: '2 wei', parameters: {} }, async () => true)).toBe(false)
+  expect(await sends.enterAgain(next, async () => true)).toBe(true)
+  expect(await sends.findOrder(sendId)).toEqual(next)
+}
+
 const ACTIVITIES: readonly (readonly [string, file: string, from: string, to: string, trial: Trial<Activities>])[] = [
   [
     'the time in a body is when it was ordered',
@@ -115,6 +129,20 @@ const ACTIVITIES: readonly (readonly [string, file: string, from: string, to: st
     'if (!(await isGivenUp({ order, name }))) return false',
     '',
     frees,
+  ],
+  [
+    'what was rejected is asked for again by the word of the ledger alone',
+    'send-ledger.ts',
+    ' || !(await isRejected({ order: before, name }))',
+    '',
+    asksAgain,
+  ],
+  [
+    'what nobody has rejected is asked for again',
+    'send-ledger.ts',
+    "if (text === undefined || (JSON.parse(text) as SendProgress).state !== 'rejected') return false",
+    '',
+    asksAgain,
   ],
   [
     'a reference whose send was never broadcast stays used',

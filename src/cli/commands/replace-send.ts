@@ -14,7 +14,7 @@ import {
   usage,
 } from '../../sending/index.ts'
 import { readFeeSettings, readKeptChains } from '../background/kept-chains.ts'
-import type { CommandInput } from '../command.ts'
+import { asksAgain, type CommandInput } from '../command.ts'
 import { findPlaceOf } from '../place-of.ts'
 import { begin, carryOut } from '../sending/carry-out.ts'
 import { readNames } from '../sending/names.ts'
@@ -41,7 +41,9 @@ async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<Exi
     throw usage('expected --max-fee', 'say the most to pay for a unit of gas, such as 60gwei')
   // It has been made before: what it offers stands in the ledger, whatever has become of the old one.
   const made = orders.find((order) => order.reference === replacementReference(reference, { kind, maxFee }))
-  if (made?.replaces === reference && !input.options['dryRun']) return begin(input, place, made)
+  const isAgain =
+    asksAgain(input) && made !== undefined && (await ledger.getProgress(sendIdOf(made)))?.state === 'rejected'
+  if (made?.replaces === reference && !isAgain && !input.options['dryRun']) return begin(input, place, made)
   if (old === undefined)
     throw unknownName(
       'send',

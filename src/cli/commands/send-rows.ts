@@ -1,5 +1,5 @@
 import { type CommandRow, type OptionRow, valueOptions } from '../command.ts'
-import { serviceFolder, wait } from './option-rows.ts'
+import { askAgain, serviceFolder, wait } from './option-rows.ts'
 
 const confirmations: OptionRow = {
   flags: '--confirmations <id=blocks>',
@@ -17,6 +17,7 @@ const replacing: readonly OptionRow[] = [
     meaning: 'the most to pay for a unit of gas, such as 60gwei: an eighth more than before',
   },
   { flags: '--node <url>', meaning: 'a node of the chain, which tells the nonce (default: that of QUORATE_CHAINS)' },
+  askAgain,
   { flags: '--dry-run', meaning: 'show what would be sent, and what would come of it; send nothing' },
   { flags: '--yes', meaning: 'do not ask for confirmation' },
   { flags: '--detach', meaning: 'return when it has been submitted; list it with `quorate sends`' },
@@ -75,6 +76,7 @@ export const sendCommands: readonly CommandRow[] = [
         meaning:
           'ids of activities, or references that look like this one, with commas between, that are other payments although they pay the same to the same or seem to have this reference (default: such a send is refused)',
       },
+      askAgain,
       { flags: '--skip-denied', meaning: 'of a batch, leave out what the policies would deny (default: send nothing)' },
       { flags: '--stop-on-failure', meaning: 'of a batch, begin nothing more once a send has failed' },
       { flags: '--resume', meaning: 'of a batch that was stopped, send what was not submitted (default: refuse it)' },
@@ -94,7 +96,7 @@ export const sendCommands: readonly CommandRow[] = [
     example: 'quorate send mine --from treasury --to payroll --amount 1.5ETH --chain eip155:1 --ref INV-42',
     help: {
       description:
-        'Shows who is paid, what would come of it and what it would leave sender and payee with, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. From a machine with another data folder the activities of the organization, 90 days back, tell what has the reference: the same send is joined (for the API, asked by another user, that is an approval), another is refused. A payment equal to one that the ledger does not know is refused until `--not` names its activity, and so is one under a reference that looks like that of an equal payment (case, dashes, letters of another alphabet). On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself; of what was given up nothing was broadcast, and the same command sends it anew. A batch is read as a whole first: while anything is wrong with any row, nothing is sent. Its rows are submitted at the rate that the API allows, and the same file again goes on with what is open; one that was stopped with `quorate sends stop` goes on with --resume alone. On Solana it pays SOL, or a token by its mint: a token is paid to its owner, whose account for it is found, and opened where there is none. An address that nobody has a key for, such as that account itself, is not paid in tokens. `--max-fee` is there all of the fee, and what is offered is paid.',
+        'Shows who is paid, what would come of it and what it would leave sender and payee with, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. From a machine with another data folder the activities of the organization, 90 days back, tell what has the reference: the same send is joined (for the API, asked by another user, that is an approval), another is refused. A payment equal to one that the ledger does not know is refused until `--not` names its activity, and so is one under a reference that looks like that of an equal payment (case, dashes, letters of another alphabet). On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself; of what was given up nothing was broadcast, and the same command sends it anew. What approvers have rejected stays rejected, until `--ask-again` asks for the same payment once more, as a new activity under the same reference; however many machines ask again at once, that is one activity. A batch is read as a whole first: while anything is wrong with any row, nothing is sent. Its rows are submitted at the rate that the API allows, and the same file again goes on with what is open; one that was stopped with `quorate sends stop` goes on with --resume alone. On Solana it pays SOL, or a token by its mint: a token is paid to its owner, whose account for it is found, and opened where there is none. An address that nobody has a key for, such as that account itself, is not paid in tokens. `--max-fee` is there all of the fee, and what is offered is paid.',
       examples: [
         [
           'quorate send mine --batch payments.csv --report paid.csv',

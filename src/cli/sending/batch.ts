@@ -4,6 +4,7 @@ import {
   batchIdOf,
   type SendBatch,
   type SendBatchProgress,
+  type SendOrder,
   sendIdOf,
   withoutFeeCeiling,
 } from '../../../activities/index.ts'
@@ -17,6 +18,7 @@ import {
   beginBatch,
   checkTokens,
   createHeldByApi,
+  enterAgain,
   exitOfBatch,
   type FileRow,
   followBatch,
@@ -39,7 +41,7 @@ import {
 } from '../../sending/index.ts'
 import { readFeeSettings, readNodeSettings } from '../background/kept-chains.ts'
 import { withApplies } from '../background/temporal.ts'
-import type { CommandInput } from '../command.ts'
+import { asksAgain, type CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
 import { findPlaceOf } from '../place-of.ts'
@@ -82,23 +84,36 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   if (options['resume'] !== true) assertNotStopped(batch)
   const chosen = leaveOut(batch, options['skipDenied'] === true)
   const open = batch.rows.filter(isOpen)
-  const rows = await joinElsewhere(input, place, chosen)
+  const rejected = new Map(
+    batch.rows.flatMap(({ rejected, order }) => (rejected === undefined ? [] : [[order, rejected]])),
+  )
+  const rows = await joinElsewhere(input, place, { batch: chosen, rejected })
   // What is joined may have taken its funds already.
   if (rows.rows.every(({ order }) => order.bodyTimeMs === undefined)) assertFunded(batch.simulations)
   // What was begun before goes on by itself, and is only looked at.
   if (open.length > 0)
     await assertConfirmed(input, { question: `Send these ${open.length}?`, otherwise: 'nothing was sent' })
   const { dataDir } = input.settings
+  for (const [index, { order, leftOut }] of rows.rows.entries())
+    if (rejected.has(batch.rows[index]!.order) && leftOut === undefined)
+      await enterAgain(reader(place), { dataDir, order })
   for (const { order } of chosen.rows.filter((_, index) => batch.rows[index]!.state === 'given up'))
     await releaseGivenUp(reader(place), { dataDir, sendId: sendIdOf(order) })
   return carryOut(input, place, rows)
 }
 
 /** Rows that the ledger does not have are looked for among what was sent from elsewhere. */
-async function joinElsewhere(input: CommandInput, place: Place, batch: SendBatch): Promise<SendBatch> {
+async function joinElsewhere(
+  input: CommandInput,
+  place: Place,
+  { batch, rejected }: { readonly batch: SendBatch; readonly rejected: ReadonlyMap<SendOrder, number> },
+): Promise<SendBatch> {
   const { sends: ledger } = ledgerOf(input.settings.dataDir)
   const isNew = await Promise.all(
-    batch.rows.map(async ({ order, leftOut }) => leftOut === undefined && (await isFree(ledger, sendIdOf(order)))),
+    batch.rows.map(
+      async ({ order, leftOut }) =>
+        leftOut === undefined && (rejected.has(order) || (await isFree(ledger, sendIdOf(order)))),
+    ),
   )
   const asked = batch.rows.filter((_, index) => isNew[index])
   const unknown = asked.map(({ order }) => order)
@@ -106,7 +121,7 @@ async function joinElsewhere(input: CommandInput, place: Place, batch: SendBatch
   assertNotAlike(alike, readNot(input))
   const { io } = input
   for (const one of alike) io.say(line`${io.style.warning('beware')} ${alikeWords(one)}\n`)
-  const orders = await notElsewhere(input, place, unknown)
+  const orders = await notElsewhere(input, place, { orders: unknown, rejected })
   const joined = new Map(asked.map((row, index) => [row, orders[index]!]))
   return { ...batch, rows: batch.rows.map((row) => ({ ...row, order: joined.get(row) ?? row.order })) }
 }
@@ -155,8 +170,13 @@ async function prepare(
   // Of what the user wrote: what recent blocks took makes no other batch of the same file.
   const batchId = batchIdOf(organization.id, orders.map(withoutFeeCeiling))
   const batch = { batchId, organization, file: basename(path), orderedAt: new Date(now).toISOString() }
+  // Before it is read which are rejected: another machine may ask again meanwhile, and its round is then found in the list.
+  const rounds = await Promise.all(orders.map(async (order) => (await ledger.findOrder(sendIdOf(order)))?.round ?? 0))
   const stands = await batches.survey({ ...batch, rows: orders.map((order) => ({ line: 0, order })) })
-  const standing = rows.map((row, index) => ({ ...row, state: stands[index]!.state }))
+  const standing = rows.map((row, index) => {
+    const { state } = stands[index]!
+    return { ...row, state, ...(asksAgain(input) && state === 'rejected' ? { rejected: rounds[index]! } : {}) }
+  })
   const open = standing.filter(isOpen)
   const heldByApi = createHeldByApi(client)
   const totals = await withFunds(sumUp(open, known.directory), heldByApi)

@@ -12,6 +12,7 @@ import {
   beginSend,
   createHeldByApi,
   type EarlierSend,
+  enterAgain,
   findAlikeReferences,
   findEarlier,
   findReplacers,
@@ -29,7 +30,7 @@ import {
 } from '../../sending/index.ts'
 import { readNodeSettings } from '../background/kept-chains.ts'
 import { withApplies } from '../background/temporal.ts'
-import type { CommandInput } from '../command.ts'
+import { asksAgain, type CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
 import { exitOfSend, renderNext, renderOrder, renderSend, toSendJson } from '../views/send.ts'
@@ -44,7 +45,8 @@ export async function carryOut(
   const { io, json, options, settings } = input
   const earlier = await findEarlier(settings.dataDir, order)
   // What was given up was never broadcast: it is sent anew, with other bytes.
-  const isFree = earlier === undefined || earlier.progress?.state === 'given up'
+  const isAgain = asksAgain(input) && earlier?.progress?.state === 'rejected'
+  const isFree = earlier === undefined || earlier.progress?.state === 'given up' || isAgain
   const alike = isFree ? await readAlike(settings.dataDir, [order]) : []
   const meaning = alike.length === 0 ? prepared : { ...prepared, description: withAlike(prepared.description, alike) }
   const simulation = isFree ? await simulateOne(input, place, { order, assets, ...meaning }) : undefined
@@ -62,13 +64,15 @@ export async function carryOut(
   if (isFree) {
     assertNotDenied(meaning.explanation)
     assertNotAlike(alike, readNot(input))
-    ordered = await notElsewhere(input, place, [order])
+    const rejected = isAgain ? new Map([[order, earlier.order.round ?? 0]]) : undefined
+    ordered = await notElsewhere(input, place, { orders: [order], rejected })
     const isJoined = ordered[0]!.bodyTimeMs !== undefined
     if (!json && isJoined) io.say(JOINED)
     // One that is joined may have taken the funds already.
     if (simulation && !isJoined) assertFunded([simulation])
     await assertConfirmed(input, { question: 'Send this?', otherwise: 'it was not sent' })
-    if (earlier !== undefined)
+    if (isAgain) await enterAgain(reader(place), { dataDir: settings.dataDir, order: ordered[0]! })
+    else if (earlier !== undefined)
       await releaseGivenUp(reader(place), { dataDir: settings.dataDir, sendId: earlier.sendId })
   }
   return begin(input, place, ordered[0]!)
@@ -111,7 +115,14 @@ export function readNot({ options }: Pick<CommandInput, 'options'>): readonly st
 export function notElsewhere(
   input: CommandInput,
   place: Place,
-  orders: readonly SendOrder[],
+  {
+    orders,
+    rejected = new Map(),
+  }: {
+    readonly orders: readonly SendOrder[]
+    /** Those that the ledger has as rejected, with their rounds. */
+    readonly rejected?: ReadonlyMap<SendOrder, number> | undefined
+  },
 ): Promise<readonly SendOrder[]> {
   const { io, settings } = input
   const { sends: ledger } = ledgerOf(settings.dataDir)
@@ -119,7 +130,8 @@ export function notElsewhere(
     io.say('Another machine may be sending this: waiting a few seconds for it to be listed.\n')
     return delay(ms)
   }
-  return assertNotElsewhere(reader(place), orders, { ledger, not: readNot(input), now: place.now, pause })
+  const again = asksAgain(input) ? { again: rejected } : {}
+  return assertNotElsewhere(reader(place), orders, { ledger, not: readNot(input), now: place.now, pause, ...again })
 }
 
 /** Says how a send ended, or what it waits for. */

@@ -35,11 +35,13 @@ export interface PreparedSendBatch extends Omit<SendBatch, 'rows'> {
 interface PreparedRow extends OrderedRow {
   /** How it stands before anything is done. */
   readonly state: RowState
+  /** It was rejected in this round of its reference, and is asked for again. */
+  readonly rejected?: number
 }
 
 /** Whether a row is still to be sent: what was begun before goes on by itself, whatever is forecast now. */
-export function isOpen({ state }: Pick<PreparedRow, 'state'>): boolean {
-  return state === 'not begun' || state === 'stopped' || state === 'given up'
+export function isOpen({ state, rejected }: Pick<PreparedRow, 'state' | 'rejected'>): boolean {
+  return rejected !== undefined || state === 'not begun' || state === 'stopped' || state === 'given up'
 }
 
 /** Whether sending a row would only leave a denial behind. */
