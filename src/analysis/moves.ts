@@ -73,7 +73,7 @@ interface MoveInput {
 /** What each family of activities gains. */
 export function movesOf({ features, hasPolicies, readsCredentials, tagsHoldBack }: MoveInput) {
   const acting = (gain: Gain): readonly Gain[] => [readsCredentials ? gain : 'others']
-  const logsIn = (contact: 'email' | 'phoneNumber') =>
+  const logsIn = (contact: 'email' | 'phone') =>
     loginFeaturesOf({ [contact]: 'x' }).some((name) => features.has(name)) ? acting('codes') : []
   const gainsOf: Readonly<Record<string, readonly Gain[]>> = {
     CREATE_POLICY: ['policies'],
@@ -83,10 +83,10 @@ export function movesOf({ features, hasPolicies, readsCredentials, tagsHoldBack 
     DELETE_POLICIES: ['denials'],
     UPDATE_USER_TAG: ['tags'],
     DELETE_USER_TAGS: tagsHoldBack ? ['untags'] : [],
-    UPDATE_USER: ['tags', 'name', 'email', ...logsIn('email'), ...logsIn('phoneNumber')],
+    UPDATE_USER: ['tags', 'name', 'email', ...logsIn('email'), ...logsIn('phone')],
     UPDATE_USER_NAME: ['name'],
     UPDATE_USER_EMAIL: ['email', ...logsIn('email')],
-    UPDATE_USER_PHONE_NUMBER: logsIn('phoneNumber'),
+    UPDATE_USER_PHONE_NUMBER: logsIn('phone'),
     CREATE_USERS: ['users'],
     CREATE_API_ONLY_USERS: ['users'],
     CREATE_INVITATIONS: ['users'],

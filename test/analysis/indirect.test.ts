@@ -59,6 +59,12 @@ describe('indirect', () => {
       ['bob'],
       [live('feature.EMAIL_AUTH')],
     ],
+    [
+      'a phone number that logs in',
+      [may("activity.type == 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER'")],
+      ['bob'],
+      [live('feature.SMS_AUTH')],
+    ],
     ['policies', [may("activity.resource == 'POLICY'")], ['bob'], []],
     ['policies, past a DENY', [may("activity.resource == 'POLICY'"), deny], ['bob'], []],
     [
