@@ -45,6 +45,9 @@ const SENDS: ReadonlySet<string> = new Set([
   queries.get_wallet_address_balances.path,
 ])
 
+/** Requests a second that an authentication proxy takes of one source address, unless it is told otherwise. */
+export const PROXY_RATE = 20
+
 /**
  * Creates the rates that are set. Each of several processes takes its share: whatever comes is spread over them.
  * @default clock one that nobody can set: an operator who moves the service's time moves no rate

@@ -38,8 +38,9 @@ import { createOnRamp } from './on-ramp/index.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
 import { createOutbox, createWebhookDesk, prepareWebhookKeys } from './outbox/index.ts'
 import { createAuthProxyServer } from './proxy/index.ts'
-import { createRates } from './rates.ts'
+import { createRate, createRates, PROXY_RATE } from './rates.ts'
 import { createReadiness } from './readiness.ts'
+import { AUTH_PROXY_CODES } from './readings.ts'
 import { describeService, handlers, queryHandlers } from './resources/index.ts'
 import { countMessages } from './resources/messages/store.ts'
 import { countSendsUnderWay } from './resources/sends/store.ts'
@@ -171,6 +172,7 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
       followUps: { wakeSender: sender.wake, wakeMessenger: messenger.wake, wakeOutbox: outbox.wake },
       tellActivity: (tx, changed) => outbox.record(tx, 'ACTIVITY_UPDATES', changed),
       messages,
+      codesPerAddress: settings.proxy?.codesPerAddress ?? AUTH_PROXY_CODES.most,
       enclaveRoot: settings.enclaveRoot,
       pool,
       rates,
@@ -203,7 +205,8 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
     const proxy =
       settings.proxy &&
       (await createAuthProxyServer({
-        ...settings.proxy,
+        captcha: settings.proxy.captcha,
+        rate: createRate(settings.proxy.rate ?? PROXY_RATE, undefined, leases.processes),
         providerUrls,
         vouches,
         read: database.read,

@@ -53,11 +53,13 @@ export const proxyOptions: readonly OptionRow[] = [
   { flags: '--captcha-url <url>', meaning: 'where captchas are verified, in Turnstile’s form (default: Turnstile)' },
   {
     flags: '--proxy-rate <count>',
-    meaning: 'requests a second that the authentication proxy takes of one address (default: 20)',
+    meaning:
+      'requests a second that the authentication proxies of all service processes take of one address, or one of `proxy` by itself (default: 20)',
   },
   {
     flags: '--codes-per-address <count>',
-    meaning: 'one-time codes that one address may ask the authentication proxy for in three minutes (default: 3)',
+    meaning:
+      'one-time codes that one address may ask the authentication proxies of all processes for in three minutes; of `proxy` it can only lower what `serve` lets through (default: 3)',
   },
 ]
 

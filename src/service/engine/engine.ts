@@ -68,6 +68,7 @@ export interface EngineOptions {
   readonly logger: Logger
   readonly pool: WorkPool
   readonly messages: MessageRules
+  readonly codesPerAddress: number
   readonly enclaveRoot: string
   /** Told of the steps that each decision by policies took. */
   readonly onDecision?: ((steps: number) => void) | undefined
@@ -192,15 +193,15 @@ function spell(answer: string, spelling: Spelling): string {
 }
 
 function createTools(options: EngineOptions): EngineTools {
-  const { handlers, logger, randomBytes, sealing, outside, oauth, keptDenialsADay, messages, enclaveRoot, onDecision } =
-    options
+  const { handlers, logger, randomBytes, sealing, outside, oauth, keptDenialsADay, onDecision } = options
   const handlerTools = createHandlerTools({
     randomBytes,
     sealing,
     chains: outside.chains,
     oauth,
-    messages,
-    enclaveRoot,
+    messages: options.messages,
+    codesPerAddress: options.codesPerAddress,
+    enclaveRoot: options.enclaveRoot,
   })
   return {
     judge: createJudge(createPolicySource(), onDecision),

@@ -35,6 +35,8 @@ export interface HandlerTools {
   readonly chains: Chains
   readonly oauth: OauthTools
   readonly messages: MessageRules
+  /** Codes that one source address may ask an authentication proxy for, in the time of `AUTH_PROXY_CODES`. */
+  readonly codesPerAddress: number
   /** Who signs what enclaves say of themselves: DER, in hex. */
   readonly enclaveRoot: string
 }
@@ -46,6 +48,7 @@ export function createHandlerTools({
   chains,
   oauth,
   messages,
+  codesPerAddress,
   enclaveRoot,
 }: {
   readonly randomBytes: RandomBytes
@@ -53,8 +56,10 @@ export function createHandlerTools({
   readonly chains: Chains
   readonly oauth: OauthTools
   readonly messages: MessageRules
+  readonly codesPerAddress: number
   readonly enclaveRoot: string
 }): HandlerTools {
   const { seal, unseal } = sealing
-  return { randomBytes, newId: () => newUuid(randomBytes), seal, unseal, chains, oauth, messages, enclaveRoot }
+  const newId = () => newUuid(randomBytes)
+  return { randomBytes, newId, seal, unseal, chains, oauth, messages, codesPerAddress, enclaveRoot }
 }

@@ -24,8 +24,8 @@ export interface ProxyCall extends Forwarder {
   readToken(token: string): Promise<VerificationClaims>
   /** The newest sub-organization that a contact leads to. */
   findByContact(type: OtpType, contact: string): Promise<string | undefined>
-  /** Counts a code that is sent to a contact. Throws the refusal of one too many. */
-  countCode(contact: string): void
+  /** Counts a code in this process, before the service does for all. Throws the refusal of one too many. */
+  countCode(): void
 }
 
 /** Throws the refusal of a way in that the settings do not offer. */

@@ -1,7 +1,7 @@
 /** The endpoints of the authentication proxy, one row each (docs/protocol/auth-proxy.md#endpoints). */
 import { apiError, type JsonObject, type ProxyEndpointName, type Wire } from '../../protocol/index.ts'
 import { authProxyRefusals, oauth2CredentialNotFound } from '../readings.ts'
-import { isOtpType, isSameContact, normalizeContact, OTP_TYPES } from '../verification/index.ts'
+import { isOtpType, isSameContact, OTP_TYPES } from '../verification/index.ts'
 import {
   accountOf,
   emailIn,
@@ -69,7 +69,7 @@ async function initOtp<Type extends 'ACTIVITY_TYPE_INIT_OTP_V2' | 'ACTIVITY_TYPE
     throw apiError('invalidField', 'otpType', `must be one of ${Object.keys(OTP_TYPES).join(', ')}`)
   }
   requireMethod(call, METHOD_OF_OTP[otpType])
-  call.countCode(normalizeContact(otpType, contact))
+  call.countCode()
   const { settings } = call
   const { appName = call.organizationName, ...email } = settings.emailCustomizationParams ?? {}
   const templateId = emailCustomization.templateId || settings.otpTemplateId

@@ -18,10 +18,13 @@ import { createSealing, readServiceKeys, type Sealing } from '../keys/index.ts'
 import { openMasterKey } from '../master-key/index.ts'
 import { listenForMetrics, openMetrics } from '../metrics/index.ts'
 import { createVouching, type IssuerSettings } from '../oauth/index.ts'
+import { createRate, PROXY_RATE } from '../rates.ts'
+import { AUTH_PROXY_CODES } from '../readings.ts'
 import { createPostgresReader, createReader, type PostgresSettings, readFirstOrganization } from '../store/index.ts'
 import type { Captcha } from './captcha.ts'
 import { createAuthProxyServer } from './server.ts'
 import { connectUpstream } from './upstream.ts'
+import { createWindow } from './window.ts'
 
 /** What it is told of issuers is what the service is told too. */
 export interface AuthProxyProcessOptions extends IssuerSettings {
@@ -47,7 +50,7 @@ export interface AuthProxyProcessOptions extends IssuerSettings {
   readonly captcha?: Captcha | undefined
   /** Requests a second of one source address. @default 20 */
   readonly rate?: number | undefined
-  /** Codes that one source address may ask for in three minutes. @default 3 */
+  /** Codes that one source address may ask for in three minutes. @default as many as the service lets through */
   readonly codesPerAddress?: number | undefined
   /** The port on 127.0.0.1 that metrics are served at, 0 for any free one. @default none: they are not taken */
   readonly metricsPort?: number | undefined
@@ -60,7 +63,7 @@ export async function createAuthProxy(options: AuthProxyProcessOptions): Promise
   readonly reloadTls?: () => void
   close(): Promise<void>
 }> {
-  const { dataDir, baseUrl, limits, host = '127.0.0.1', port = 0, logger = silentLogger } = options
+  const { dataDir, baseUrl, limits, codesPerAddress, host = '127.0.0.1', port = 0, logger = silentLogger } = options
   const givenKey = options.masterKey
     ? checkMasterKey(options.masterKey)
     : await openMasterKey(join(dataDir, MASTER_KEY_FILE), options.keyKeeper ?? { environment: {} })
@@ -84,6 +87,8 @@ export async function createAuthProxy(options: AuthProxyProcessOptions): Promise
     if (metrics) closers.push(() => metrics.close())
     const served = await createAuthProxyServer({
       ...options,
+      rate: createRate(options.rate ?? PROXY_RATE),
+      codes: codesPerAddress === undefined ? undefined : createWindow({ ...AUTH_PROXY_CODES, most: codesPerAddress }),
       logger,
       randomBytes,
       clock: Date.now,

@@ -17,8 +17,8 @@ import type { Sealing } from '../keys/index.ts'
 import { sourceOf } from '../network/index.ts'
 import { issuerOf, type ProviderUrls } from '../oauth/index.ts'
 import type { Voucher } from '../oidc/index.ts'
-import { createRate, refuseTooMany } from '../rates.ts'
-import { AUTH_PROXY_CODES, authProxyRefusals } from '../readings.ts'
+import { type RateLimit, refuseTooMany } from '../rates.ts'
+import { authProxyRefusals } from '../readings.ts'
 import { findAuthProxyByConfigId, type NamedAuthProxy } from '../resources/auth-proxy/store.ts'
 import { type AuthProxySettings, settingsOf, takesProvedContacts } from '../resources/auth-proxy/wire.ts'
 import { findUsersLedTo } from '../resources/users/store.ts'
@@ -30,10 +30,7 @@ import { endpoints } from './endpoints.ts'
 import { createForwarding } from './forward.ts'
 import type { Upstream } from './upstream.ts'
 import { expandWallet } from './wallet-form.ts'
-import { createWindow } from './window.ts'
-
-/** Requests a second that one source address may make. */
-const PROXY_RATE = 20
+import type { Window } from './window.ts'
 
 export interface AuthProxyOptions extends EdgeServerOptions {
   /** Reads what has been committed. */
@@ -46,10 +43,10 @@ export interface AuthProxyOptions extends EdgeServerOptions {
   readonly providerUrls?: ProviderUrls
   /** Who stands for what an issuer says of e-mail addresses. */
   readonly vouches: (issuer: string) => Voucher | undefined
-  /** Requests a second of one source address. @default 20 */
-  readonly rate?: number | undefined
-  /** Codes that one source address may ask for in three minutes. @default 3 */
-  readonly codesPerAddress?: number | undefined
+  /** Requests a second of one source address. */
+  readonly rate: RateLimit
+  /** Codes of one source address that are too many for this process alone. @default those that the service counts */
+  readonly codes?: Window | undefined
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -61,9 +58,7 @@ export async function createAuthProxyServer(options: AuthProxyOptions): Promise<
   const decoder = createDecoder()
   const linkingIssuer = issuerOf('google', options.providerUrls ?? {})
   const forward = createForwarding(options)
-  const rate = createRate(options.rate ?? PROXY_RATE)
-  const codesOfContact = createWindow(AUTH_PROXY_CODES)
-  const codesOfAddress = createWindow({ ...AUTH_PROXY_CODES, most: options.codesPerAddress ?? AUTH_PROXY_CODES.most })
+  const { rate, codes } = options
 
   /** Finds the configuration that a request names, and refuses a page that may not ask. */
   async function admit(request: FastifyRequest, reply: FastifyReply) {
@@ -109,10 +104,8 @@ export async function createAuthProxyServer(options: AuthProxyOptions): Promise<
           const within = { parentId: organizationId, isProved: takesProvedContacts(settings) }
           return (await findUsersLedTo(tx, { column, type: proof, contact }, within)).at(-1)?.organization_id
         }),
-      countCode(contact) {
-        const isFew =
-          codesOfAddress.take(`${organizationId} ${source}`) && codesOfContact.take(`${organizationId} ${contact}`)
-        if (!isFew) throw apiError('maxOtpInitiated')
+      countCode() {
+        if (codes?.take(`${organizationId} ${source}`) === false) throw apiError('maxOtpInitiated')
       },
     }
   }

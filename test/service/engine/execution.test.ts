@@ -86,6 +86,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     },
     tellActivity: async () => false,
     messages: readMessageRules({}),
+    codesPerAddress: 3,
     enclaveRoot: '',
     outside: {
       checkWebhookUrl: async () => undefined,

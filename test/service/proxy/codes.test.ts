@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../../src/crypto/index.ts'
 import { Secret } from '../../../src/telemetry/index.ts'
+import { createTestClock } from '../harness.ts'
 import { claimsOf, codeIn, encryptCode, loginBy, messageOf, type Proof, sign } from '../one-time-passcodes/outbox.ts'
 import { newSignUp, type ProxyStage, said, startProxyStage } from './stage.ts'
 
@@ -94,6 +95,35 @@ describe('proxy: codes', () => {
     const from = { 'x-forwarded-for': '192.0.2.9' }
     for (let i = 0; i < 3; i++) expect((await ask(`dee-${i}@acme.test`, from)).status).toBe(200)
     expect(said(await ask('dee-3@acme.test', from))).toEqual(tooMany)
+  })
+
+  test('proxy: codes: an operator may have more of one address, all of which work, and time that is set counts', async () => {
+    const clock = createTestClock()
+    const office = await startProxyStage({ proxy: { codesPerAddress: 5 }, clock })
+    try {
+      const from = { 'x-forwarded-for': '192.0.2.9' }
+      const ask = (contact: string) => office.post('otp_init', { otpType: 'OTP_TYPE_EMAIL', contact }, from)
+      const sent = []
+      for (const name of ['a', 'b', 'c', 'd', 'e']) sent.push(await messageOf(office, () => ask(`${name}@acme.test`)))
+      expect(sent.map(({ result }) => result.status)).toEqual([200, 200, 200, 200, 200])
+      const tooMany = [400, 3, 'Max number of OTPs have been initiated please wait and try again']
+      expect(said(await ask('f@acme.test'))).toEqual(tooMany)
+      const [first] = sent
+      const { otpId } = first!.result.body as { otpId: string }
+      const verified = await office.post('otp_verify', { otpId, otpCode: codeIn(first!.message) })
+      expect([verified.status, verified.body['message']]).toEqual([200, undefined])
+      clock.advance(180_000)
+      expect((await ask('f@acme.test')).status).toBe(200)
+      // Who is no proxy has the published number.
+      const one = (n: number) =>
+        office.root.submit('ACTIVITY_TYPE_INIT_OTP_V3', {
+          ...{ otpType: 'OTP_TYPE_EMAIL', contact: `g${n}@acme.test`, appName: 'x', userIdentifier: 'somebody' },
+        })
+      for (let n = 0; n < 3; n++) await one(n)
+      await expect(one(3)).rejects.toMatchObject({ status: 400 })
+    } finally {
+      await office.close()
+    }
   })
 
   test('proxy: codes: a method that is not offered is refused', async () => {

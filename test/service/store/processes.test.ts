@@ -2,7 +2,7 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../../src/crypto/index.ts'
 import { encodeUtf8 } from '../../../src/encoding/index.ts'
 import { queries } from '../../../src/protocol/index.ts'
@@ -29,7 +29,15 @@ function folderOf(masterKeyOf?: string): string {
   return folder
 }
 
-const settings = () => ({ database: { url, connections: 4 }, allowedWebhookHosts: ['127.0.0.1'] })
+/** Requests a second of one address, and codes of it, that the proxies of all take together. */
+const [PROXY_RATE, CODES] = [60, 2]
+
+const settings = () => ({
+  database: { url, connections: 4 },
+  allowedWebhookHosts: ['127.0.0.1'],
+  trustedProxies: ['127.0.0.1'],
+  proxy: { rate: PROXY_RATE, codesPerAddress: CODES },
+})
 
 describe.skipIf(findPostgres() === undefined)('services on one PostgreSQL', () => {
   beforeAll(async () => {
@@ -70,6 +78,39 @@ describe.skipIf(findPostgres() === undefined)('services on one PostgreSQL', () =
     expect((await there.submit('ACTIVITY_TYPE_CREATE_USER_TAG', tag)).status).toBe('ACTIVITY_STATUS_COMPLETED')
     await two.root.submit('ACTIVITY_TYPE_DELETE_USERS', { userIds: [user.userId] })
     await expect(user.client.query('whoami')).rejects.toMatchObject({ status: 401 })
+  })
+
+  test('requests and codes of one address are counted over the proxies of all', async () => {
+    await one.root.submit('ACTIVITY_TYPE_ENABLE_AUTH_PROXY', {})
+    const configId = one.service.bootstrap.authProxyConfigId
+    const post = async (of: TestService, path: string, from: string, body: object) => {
+      const headers = { 'x-auth-proxy-config-id': configId, 'x-forwarded-for': from }
+      const sent = { method: 'POST', headers, body: JSON.stringify(body) }
+      return (await fetch(`${of.service.bootstrap.authProxyUrl}/v1/${path}`, sent)).status
+    }
+    const alike = (count: number, ask: (of: TestService, n: number) => Promise<number>) =>
+      Promise.all(Array.from({ length: count }, (_, n) => ask(n % 2 ? one : two, n)))
+    const passed = (all: readonly number[]) => all.filter((status) => status === 200).length
+    const code = (contact: string) => ({ otpType: 'OTP_TYPE_EMAIL', contact })
+    const ofAddress = await alike(8, (of, n) => post(of, 'otp_init', '192.0.2.1', code(`a${n}@acme.test`)))
+    expect(passed(ofAddress)).toBe(CODES)
+    const ofContact = await alike(8, (of, n) => post(of, 'otp_init', `192.0.2.${n + 10}`, code('one@acme.test')))
+    expect(passed(ofContact)).toBe(3)
+    // Each has heard of the other by now: two and a half seconds at most after it came.
+    await vi.waitFor(
+      async () => {
+        const from = `198.51.100.${Math.floor(Math.random() * 250)}`
+        const begun = performance.now()
+        const all = await alike(4 * PROXY_RATE, (of) =>
+          post(of, 'account', from, { filterType: 'NAME', filterValue: 'x' }),
+        )
+        const seconds = (performance.now() - begun) / 1_000
+        expect(seconds).toBeLessThan(0.9)
+        expect(passed(all)).toBeLessThanOrEqual(PROXY_RATE * (1 + seconds))
+        expect(passed(all)).toBeGreaterThanOrEqual(PROXY_RATE)
+      },
+      { timeout: 30_000, interval: 500 },
+    )
   })
 
   test('the keys of sessions that one ends are at an end in a process that has just believed them', async () => {

@@ -16,7 +16,7 @@ import {
 } from '../authenticators/new-authenticators.ts'
 import { listAuthenticators } from '../authenticators/store.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
-import { checkInitiations, forgetOldPasscodes } from '../one-time-passcodes/new-passcode.ts'
+import { checkContact, forgetOldPasscodes } from '../one-time-passcodes/new-passcode.ts'
 import { insertPasscode } from '../one-time-passcodes/store.ts'
 import { requireUser } from '../require.ts'
 import { requireFeature, requireUserWithContact } from '../users/contacts.ts'
@@ -45,7 +45,7 @@ async function checkMailedKey(context: HandlerContext, intent: MailedKey, purpos
   await findUser(context, intent.email)
   checkCredentialBundle(intent)
   writeMail(context, intent, purpose, 'x')
-  await checkInitiations(context, { contact, userIdentifier: null })
+  await checkContact(context, contact)
 }
 
 function writeMail({ messages }: HandlerContext, intent: MailedKey, purpose: Purpose, bundle: string) {

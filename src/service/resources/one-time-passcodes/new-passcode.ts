@@ -6,8 +6,9 @@ import { signBundle } from '../../bundles/index.ts'
 import type { ExecutionContext, HandlerContext } from '../../engine/index.ts'
 import { createKeyPair } from '../../keys/index.ts'
 import { type Message, recordMessage, writeCodeEmail, writeCodeSms } from '../../messages/index.ts'
-import { OTP_DEFAULTS, OTP_LIMITS, OTP_SANDBOX } from '../../readings.ts'
+import { AUTH_PROXY_CODES, OTP_DEFAULTS, OTP_LIMITS, OTP_SANDBOX } from '../../readings.ts'
 import { isOtpType, normalizeContact, type OtpType } from '../../verification/index.ts'
+import { isAuthProxyUser } from '../auth-proxy/store.ts'
 import { drawCode, hashCode } from './code.ts'
 import { deleteOldPasscodes, endPasscodes, insertPasscode, listPasscodes, type PasscodeOwner } from './store.ts'
 
@@ -37,18 +38,33 @@ export async function checkNewPasscode(context: HandlerContext, intent: Passcode
   await checkInitiations(context, wanted)
 }
 
-/** Throws the published refusal where codes were asked for too often, for one contact or one end user. */
-export async function checkInitiations(
-  { tx, organizationId, now }: Pick<HandlerContext, 'tx' | 'organizationId' | 'now'>,
-  { contact, userIdentifier }: Pick<Wanted, 'contact' | 'userIdentifier'>,
+/** Throws the published refusal where messages were asked for too often, for one contact. */
+export async function checkContact(context: HandlerContext, contact: string): Promise<void> {
+  await refuseMany(context, { contact }, OTP_LIMITS.contact)
+}
+
+/** As `checkContact`, and for one end user. */
+async function checkInitiations(context: HandlerContext, { contact, userIdentifier }: Wanted): Promise<void> {
+  const ofProxy = await readProxyLimits(context)
+  if (userIdentifier !== null)
+    await refuseMany(context, { user_identifier: userIdentifier }, ofProxy?.identifier ?? OTP_LIMITS.identifier)
+  if (ofProxy) await refuseMany(context, { contact }, ofProxy.contact)
+  await checkContact(context, contact)
+}
+
+/** The limits of an authentication proxy where it asks: what it calls an end user is a source address. */
+async function readProxyLimits({ tx, organizationId, submitterId, codesPerAddress }: HandlerContext) {
+  if (!(await isAuthProxyUser(tx, organizationId, submitterId))) return undefined
+  const { most, inMs: ms } = AUTH_PROXY_CODES
+  return { identifier: { count: codesPerAddress, ms }, contact: { count: most, ms } }
+}
+
+async function refuseMany(
+  { tx, organizationId, now }: HandlerContext,
+  owner: PasscodeOwner,
+  { count, ms }: { readonly count: number; readonly ms: number },
 ): Promise<void> {
-  const { identifier, contact: perContact } = OTP_LIMITS
-  if (userIdentifier !== null) {
-    const since = await listPasscodes(tx, organizationId, { user_identifier: userIdentifier }, now - identifier.ms)
-    if (since.length >= identifier.count) throw apiError('maxOtpInitiated')
-  }
-  const since = await listPasscodes(tx, organizationId, { contact }, now - perContact.ms)
-  if (since.length >= perContact.count) throw apiError('maxOtpInitiated')
+  if ((await listPasscodes(tx, organizationId, owner, now - ms)).length >= count) throw apiError('maxOtpInitiated')
 }
 
 /** Makes a code, ends those that are too many beside it, and has it sent. */
@@ -62,7 +78,8 @@ export async function createPasscode(
   const { otpType, contact, userIdentifier, isSandbox, seconds } = wanted
   await forgetOldPasscodes(context)
   await endSurplus(context, { contact })
-  if (userIdentifier !== null) await endSurplus(context, { user_identifier: userIdentifier })
+  const mostOfIdentifier = (await readProxyLimits(context))?.identifier.count ?? 0
+  if (userIdentifier !== null) await endSurplus(context, { user_identifier: userIdentifier }, mostOfIdentifier)
   const id = context.newId()
   const code = isSandbox ? OTP_SANDBOX.code : drawCode(randomBytes, wanted)
   const hashKey = randomBytes(32)
@@ -100,11 +117,15 @@ export async function forgetOldPasscodes({ tx, organizationId, now }: HandlerCon
   await deleteOldPasscodes(tx, organizationId, { expiredAt: now, createdAt: now - longest })
 }
 
-async function endSurplus({ tx, organizationId, now }: HandlerContext, owner: PasscodeOwner): Promise<void> {
+async function endSurplus(
+  { tx, organizationId, now }: HandlerContext,
+  owner: PasscodeOwner,
+  allowed = 0,
+): Promise<void> {
   const since = now - OTP_DEFAULTS.mostSeconds * 1_000
   const rows = await listPasscodes(tx, organizationId, owner, since)
   const live = rows.filter((row) => row.code_hash !== null && row.expires_at > now)
-  const surplus = live.slice(0, Math.max(0, live.length + 1 - OTP_LIMITS.live))
+  const surplus = live.slice(0, Math.max(0, live.length + 1 - Math.max(OTP_LIMITS.live, allowed)))
   await endPasscodes(
     tx,
     organizationId,
