@@ -38,10 +38,16 @@ export const OPTIONS: Readonly<Record<string, string>> = {
   'dry-run': '`quorate plan` submits nothing, and neither does `quorate send --dry-run`',
   force: 'a guard is passed by its own name: `--allow BYPASS`, as the guard says',
   'input=false': '`--yes`; off a terminal nothing is asked',
+  key: '`--key-file FILE`, `--key-command COMMAND` or `--sign-command COMMAND`; a key itself stands in no command line',
   'no-color': 'set NO_COLOR',
+  org: '`--organization-id UUID`',
+  organization: '`--organization-id UUID`',
   'refresh-only': 'every plan reads what is live: `quorate plan`; `quorate import` writes it into the definitions',
+  plan: 'a plan that was saved is named without an option: `quorate apply FILE`, `quorate show FILE`',
   replace: '`quorate rotate` replaces a key; anything else is replaced by a new name',
+  url: '`--base-url URL`',
   'var-file': 'give `--var NAME=VALUE` or an environment variable: `${env.NAME}` in the definitions',
+  yes: 'this command asks nothing: leave it out',
 }
 
 /** What to do about a command line that was refused. */

@@ -142,6 +142,8 @@ const MISTAKES: readonly Mistake[] = [
   option(['policy', 'tset', '-h'], "unknown command 'tset'", 'test'),
   option(['destroy'], 'unknown command', 'next  what is taken out of the definitions is deleted'),
   option(['apply', '-auto-approve', '--json'], 'unknown option', 'next  `--yes`'),
+  option(['review', '7f3a-19c2', '--url', 'http://127.0.0.1:1'], 'unknown option', 'next  `--base-url URL`'),
+  option(['up', 'DIR/defs', '--yes'], 'unknown option', 'this command asks nothing'),
   option([secret], /cli\/usage|unknown command/),
   option(['plan', `--${secret}`], /cli\/usage|unknown option/),
   option(['plan', 'DIR/defs', '--allow', secret], /cli\/|client\//),
