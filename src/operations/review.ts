@@ -35,8 +35,10 @@ export type Explained =
       /** ISO 8601. */
       readonly orderedAt: string
     }
-  /** No plan that is known here asks for it. */
+  /** Plans are known here, and none of them asks for it. */
   | { readonly kind: 'made outside'; readonly plansLookedAt: number }
+  /** No plan of its organization is known here. */
+  | { readonly kind: 'unknown' }
 
 /** A plan, as a voter names it. */
 export interface PlanName {
@@ -95,7 +97,7 @@ function explain(
     const planned = filled(batch, { plan, live })
     return { kind: 'mismatch', plan: nameOf(plan), batch: batch.index, deviations: deviations(planned, asked, []) }
   }
-  return { kind: 'made outside', plansLookedAt: known.length }
+  return known.length === 0 ? { kind: 'unknown' } : { kind: 'made outside', plansLookedAt: known.length }
 }
 
 interface Place {

@@ -152,7 +152,8 @@ describe('review', () => {
     const { stdout } = await quorate(['review', id, ...as(bob, 'bob')], { env })
     expect(stdout).toContain('it asks to')
     expect(stdout).toMatch(/needs +bob; your approval counts/)
-    expect(stdout).toContain('no plan is known here')
+    expect(stdout).toContain('plan       unknown: no plan is known here')
+    expect(stdout).not.toContain('made outside')
     await quorate(['reject', id, '--yes', ...as(bob, 'bob')], { env })
   })
 

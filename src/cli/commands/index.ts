@@ -653,7 +653,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate approvals --key-file .quorate/keys/bob.json',
     help: {
       description:
-        'Shows of each activity its short code, what it changes, who asked for it and when, which plan at which commit asks for it, whose approval is missing, and whether yours counts. What no known plan asks for is said to be made outside.',
+        'Shows of each activity its short code, what it changes, who asked for it and when, which plan at which commit asks for it, whose approval is missing, and whether yours counts. What none of the plans that are known asks for is said to be made outside; where no plan is known, that is said.',
       examples: [['quorate approvals --plan plan.json', 'held against the plan that you have approved']],
       seeAlso: ['review', 'approve', 'reject', 'activities'],
     },

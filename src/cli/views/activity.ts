@@ -158,11 +158,17 @@ function validRows({ approvalsLapseAt: at }: ActivityView, now: number): readonl
   return at ? [['approvals', `lapse in ${age(Date.parse(at) - now)} unless it completes`]] : []
 }
 
+const NO_PLANS = 'unknown: no plan is known here; give the one that you have approved with --plan FILE'
+
 /** Which plan asks for it. */
 function planRows({ review }: ActivityView, style: Style): readonly (readonly string[])[] {
   if (!review) return []
   const { explained } = review
-  if (explained.kind === 'made outside') return [['plan', style.warning(`made outside: ${outsideText(explained)}`)]]
+  if (explained.kind === 'unknown') return [['plan', style.warning(NO_PLANS)]]
+  if (explained.kind === 'made outside') {
+    const looked = `no plan that is known here asks for it (${explained.plansLookedAt} looked at)`
+    return [['plan', style.warning(`made outside: ${looked}`)]]
+  }
   if (explained.kind === 'rotation') return [['order', rotationText(explained)]]
   const { digest, createdAt, commit } = explained.plan
   const plan = `${digest.slice(0, 12)} of ${createdAt}${commit === undefined ? '' : `, commit ${commit.slice(0, 12)}`}`
@@ -181,12 +187,6 @@ type Rotates = Extract<ReviewedActivity['explained'], { readonly kind: 'rotation
 
 function rotationText({ key, user, part, orderedAt }: Rotates): string {
   return `rotation of API key ${key} of ${user}, ordered ${orderedAt}: ${ROTATES[part]}`
-}
-
-function outsideText({ plansLookedAt }: { readonly plansLookedAt: number }): string {
-  return plansLookedAt === 0
-    ? 'no plan is known here; give the one that you have approved with --plan FILE'
-    : `no plan that is known here asks for it (${plansLookedAt} looked at)`
 }
 
 /** Whose approval is missing, and whether the reader's counts. */
