@@ -55,6 +55,12 @@ export const cliCodes = {
     solve: 'ask who requested it, and reject it; `quorate approve --despite-mismatch` approves it all the same',
     exit: EXIT.refused,
   },
+  'cli/votes-broken-off': {
+    summary: 'one of several votes failed, or it is unknown whether a vote was cast',
+    solve:
+      'the message names what was cast, what is unknown and what was not cast, each by its id; vote again on the last two',
+    exit: EXIT.partial,
+  },
   'cli/not-as-in-file': {
     summary:
       'a row of the batch is not what waits for approval under its reference, or may be taken for something else',

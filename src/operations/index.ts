@@ -101,6 +101,7 @@ export {
   listRecorded,
   listWaiting,
   MOST_WAITING,
+  mayBeCast,
   readFactors,
 } from './waiting.ts'
 export {

@@ -133,3 +133,8 @@ export async function castVote(
   })
   return client.submit(row.path, body)
 }
+
+/** Whether a vote that failed may have been cast all the same: it was sent, and nobody knows what became of it. */
+export function mayBeCast(error: unknown): boolean {
+  return error instanceof ClientError ? error.submitted !== 'no' : !(error instanceof QuorateError)
+}

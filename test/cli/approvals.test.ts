@@ -1,10 +1,11 @@
 /** What a voter reads and votes on: each activity rebuilt from its own intent, and held against the plan that they approved. */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { readPlan, shortCode } from '../../src/plan/index.ts'
 import type { ActivityType, Wire } from '../../src/protocol/index.ts'
+import { startBetween } from '../faults/between.ts'
 import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
 import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
 import { createPasskey } from '../service/passkey.ts'
@@ -299,6 +300,78 @@ describe('votes', () => {
     })
     const rejected = await quorate(['reject', deviating.id, '--yes', ...as(bob, 'bob')], { env })
     expect(rejected.stdout).toContain('now REJECTED')
+  })
+
+  test.each([['approve'], ['reject']] as const)(
+    '%s of several, and the service goes away at the second: what was cast, what is unknown and what was not is said, and how to go on',
+    async (choice) => {
+      const ids: string[] = []
+      for (const walletName of ['first', 'second', 'third'])
+        ids.push(
+          (
+            await service.root.submit('ACTIVITY_TYPE_CREATE_WALLET', {
+              walletName: `${choice} ${walletName}`,
+              accounts: [],
+            })
+          ).id,
+        )
+      const between = await startBetween(service.url)
+      onTestFinished(() => between.close())
+      let sent = 0
+      between.meddle = ({ submits }) => {
+        if (submits) sent++
+        if (sent < 2) return undefined
+        // The second is carried out, and its answer is lost with everything after it.
+        return submits && sent === 2 ? { kind: 'cut after' } : { kind: 'cut before' }
+      }
+      const vote = [choice, ...ids, '--yes', ...as(bob, 'bob')]
+      const { exit, stdout, stderr } = await quorate([...vote, '--json'], {
+        env: { ...env, QUORATE_BASE_URL: between.url },
+      })
+      const [first, second, third] = ids
+      expect(exit, stderr).toBe(6)
+      expect(stderr).toContain('error cli/votes-broken-off')
+      expect(stderr).toMatch(new RegExp(`^ +cast +\\S+ \\(${first}\\)$`, 'm'))
+      expect(stderr).toMatch(new RegExp(`^ +unknown +\\S+ \\(${second}\\)$`, 'm'))
+      expect(stderr).toMatch(new RegExp(`^ +not cast +\\S+ \\(${third}\\)$`, 'm'))
+      expect(stderr).toContain(`\`quorate review ${second}\``)
+      expect(JSON.parse(stdout)).toMatchObject({
+        votes: [
+          { voted: true, activity: { id: first } },
+          { voted: 'unknown', activity: { id: second } },
+          { voted: false, activity: { id: third } },
+        ],
+        error: { code: 'cli/votes-broken-off' },
+      })
+      const statuses = async () =>
+        Promise.all(
+          ids.map(async (id) =>
+            (await service.root.query('get_activity', { activityId: id })).activity.status.slice(16),
+          ),
+        )
+      const end = choice === 'approve' ? 'COMPLETED' : 'REJECTED'
+      expect(await statuses()).toEqual([end, end, 'CONSENSUS_NEEDED'])
+      const next = stderr.match(/then give `quorate ([^`]+)`/)![1]!.split(' ')
+      const again = await quorate([...next, '--yes', ...as(bob, 'bob')], { env })
+      expect([again.exit, again.stderr]).toEqual([0, expect.stringContaining(`has ended as ${end}`)])
+      expect(await statuses()).toEqual([end, end, end])
+    },
+  )
+
+  test('several of which the first is refused: nothing was cast', async () => {
+    const wallet = async (walletName: string) =>
+      (await service.root.submit('ACTIVITY_TYPE_CREATE_WALLET', { walletName, accounts: [] })).id
+    const ids = [await wallet('busy'), await wallet('idle')]
+    const between = await startBetween(service.url, ({ submits }) =>
+      submits ? { kind: 'answer', status: 429, body: '{}' } : undefined,
+    )
+    onTestFinished(() => between.close())
+    const { exit, stdout, stderr } = await quorate(['approve', ...ids, '--yes', ...as(bob, 'bob')], {
+      env: { ...env, QUORATE_BASE_URL: between.url },
+    })
+    expect([exit, stdout]).toEqual([1, expect.not.stringContaining('Approved')])
+    expect(stderr).toMatch(/^error client\/rate-limited: [\s\S]*^ +voted +nothing$/m)
+    await quorate(['reject', ...ids, '--yes', ...as(bob, 'bob')], { env })
   })
 })
 

@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createPlanStore, type SendOrder } from '../../activities/index.ts'
 import { bodyTimeOf } from '../../activities/send-times.ts'
 import { makeBody } from '../../src/plan/index.ts'
 import { activities } from '../../src/protocol/index.ts'
 import { browserPath, openBrowser, openPageWithPasskeys } from '../browser.ts'
+import { startBetween } from '../faults/between.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { allowAlone, createTestUser, type TestUser } from '../service/harness.ts'
 import { startAnvil } from '../service/sends/anvil.ts'
@@ -381,6 +382,22 @@ describe('send --batch: people vote by the file', () => {
     expect(await votes()).toBe(before + 2)
     const done = await day.batch(csv, ['--yes', '--json'])
     expect([done.exit, JSON.parse(done.stdout).counts]).toEqual([0, { included: 2 }])
+  })
+
+  test('approve --batch: a vote whose answer is lost is said as perhaps approved, and the same command again tells', async () => {
+    const csv = day.rows('LOST', ['121wei', '122wei'])
+    expect((await day.batch(csv, ['--yes'])).exit).toBe(3)
+    const approve = approver({ 'march.csv': csv })
+    let sent = 0
+    const between = await startBetween(day.service.url, ({ submits }) =>
+      submits && sent++ === 0 ? { kind: 'cut after' } : undefined,
+    )
+    onTestFinished(() => between.close())
+    const before = await votes()
+    const lost = await approve('march.csv', ['--yes'], { QUORATE_BASE_URL: between.url })
+    expect([lost.exit, lost.stdout]).toEqual([6, expect.stringMatching(/^2 rows: 1 perhaps approved, 1 approved$/m)])
+    expect(await votes()).toBe(before + 2)
+    expect((await approve('march.csv')).stdout).toMatch(/^2 rows: 2 ended$/m)
   })
 
   test('nothing is approved where two wait for one reference, one has no fee ceiling, or references look alike', async () => {

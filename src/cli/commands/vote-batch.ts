@@ -2,7 +2,7 @@
 import { votesOn } from '../../authority/index.ts'
 import { createSubmitClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, hasErrors, printable, QuorateError } from '../../diagnostics/index.ts'
-import { castVote, type Place, submitter } from '../../operations/index.ts'
+import { castVote, mayBeCast, type Place, submitter } from '../../operations/index.ts'
 import { shortCode } from '../../plan/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import {
@@ -109,9 +109,10 @@ export async function voteOnBatch(input: CommandInput, path: string, choice: Cho
     const of = { row, activity }
     if (isMine(activity)) return { ...of, outcome: `${past} before`, status: activity.status }
     if (brokenOff !== undefined) return { ...of, outcome: `not ${past}`, error: brokenOff }
+    let status: string | undefined
     try {
       const voter = way === undefined ? client : await byPasskey(row, activity)
-      const { status } = await castVote(voter, activity.fingerprint, { vote: choice, now: place.now() })
+      ;({ status } = await castVote(voter, activity.fingerprint, { vote: choice, now: place.now() }))
       if (reason !== undefined) {
         const { id: activityId, fingerprint } = activity
         const at = new Date(place.now()).toISOString()
@@ -124,7 +125,8 @@ export async function voteOnBatch(input: CommandInput, path: string, choice: Cho
       if (!(error instanceof QuorateError)) throw error
       if (error.code.startsWith('session/')) brokenOff = error.message
       if (!json) io.say(line`line ${row.row.line}: ${error.message}\n`)
-      return { ...of, outcome: `not ${past}`, error: error.message }
+      if (status !== undefined) return { ...of, outcome: past, status, error: error.message }
+      return { ...of, outcome: `${mayBeCast(error) ? 'perhaps' : 'not'} ${past}`, error: error.message }
     }
   }
 
@@ -192,7 +194,7 @@ function looksAlike(alike: readonly string[]): QuorateError {
 
 /** What was to be rejected and is paid has not been. */
 function exitOf(votes: readonly RowVote[], choice: Choice): ExitCode {
-  const isOpen = ({ outcome }: RowVote) => /^absent$|^not /.test(outcome)
+  const isOpen = ({ outcome }: RowVote) => /^absent$|^not |^perhaps /.test(outcome)
   const isAsMeant = ({ outcome, status }: RowVote) =>
     outcome !== 'ended' || (status === 'ACTIVITY_STATUS_COMPLETED') === (choice === 'approve')
   return votes.some((vote) => isOpen(vote) || !isAsMeant(vote)) ? EXIT.partial : EXIT.done

@@ -1,7 +1,7 @@
 import { createSubmitClient } from '../../client/index.ts'
-import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, messageOf, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { castVote, findActivity, submitter } from '../../operations/index.ts'
+import { castVote, findActivity, mayBeCast, submitter } from '../../operations/index.ts'
 import { isWaiting, type Wire } from '../../protocol/index.ts'
 import { usage } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
@@ -34,10 +34,18 @@ interface Named {
   readonly before: ActivityView
 }
 
-/** What came of one: not voted where it had ended. */
-type Voted =
-  | { readonly voted: false; readonly activity: ActivityView }
-  | { readonly voted: true; readonly reason?: string; readonly reasonKeptIn?: string; readonly activity: ActivityView }
+/** What came of one: not voted where it had ended, or where one before it failed. */
+interface Voted {
+  readonly voted: boolean | 'unknown'
+  readonly reason?: string
+  readonly reasonKeptIn?: string
+  readonly activity: ActivityView
+}
+
+/** Whether the vote in hand was cast. */
+interface Standing {
+  voted: boolean | 'unknown'
+}
 
 /** Shows what each activity does, asks once, votes on one after the other. Voting twice is harmless; a finished one says how it ended. */
 async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<ExitCode> {
@@ -74,18 +82,25 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   const verb = choice === 'approve' ? 'Approve' : 'Reject'
   const question = `${verb} ${waiting.length === 1 ? 'it' : `these ${waiting.length}`}?`
   if (waiting.length > 0) await assertConfirmed(input, { question, otherwise: 'nothing was voted' })
-  try {
-    for (const one of waiting) done.push(await castOne(one))
-  } finally {
-    // Where one fails, what was voted before it is said all the same.
-    if (json && done.length > 0) writeJson(io, args.length === 1 ? done[0]! : { votes: done })
+  for (const [index, one] of waiting.entries()) {
+    const standing: Standing = { voted: false }
+    try {
+      done.push(await castOne(one, standing))
+    } catch (error) {
+      throw brokenOff(error, { standing, left: waiting.slice(index).map(({ before }) => before) })
+    }
   }
+  if (json && done.length > 0) writeJson(io, args.length === 1 ? done[0]! : { votes: done })
   return EXIT.done
 
-  async function castOne({ activity, before }: Named): Promise<Voted> {
+  async function castOne({ activity, before }: Named, standing: Standing): Promise<Voted> {
     const voter = way === undefined ? client : await proved(way, before)
-    const voted = await castVote(voter, activity.fingerprint, { vote: choice, now: place.now() })
-    const after = await seen(voted)
+    standing.voted = 'unknown'
+    const voted = await castVote(voter, activity.fingerprint, { vote: choice, now: place.now() }).catch((error) => {
+      if (!mayBeCast(error)) standing.voted = false
+      throw error
+    })
+    standing.voted = true
     const file =
       reason === undefined
         ? undefined
@@ -98,6 +113,11 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
             by: actual.actor.userName,
             reason,
           })
+    // The answer to the vote has the status; what is read after it may be missing without making the vote less.
+    const after = await seen(voted).catch((error: unknown): ActivityView => {
+      io.say(line`${before.code}: what it still needs could not be read: ${messageOf(error)}\n`)
+      return { ...before, status: voted.status }
+    })
     if (!json) {
       const mine = (after.missingFactors ?? []).map((one) => line`  it needs ${factorsLine(one)}\n`)
       io.out(
@@ -112,6 +132,46 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
     }
   }
 
+  /** What was voted before one failed, whether that one was, and what was not: each by its id, and how to go on. */
+  function brokenOff(
+    cause: unknown,
+    { standing, left: [failed, ...rest] }: { readonly standing: Standing; readonly left: readonly ActivityView[] },
+  ): unknown {
+    // Of a single one its own error says it all.
+    if (waiting.length === 1 && standing.voted !== 'unknown') return cause
+    const cast = done.flatMap(({ voted, activity }) => (voted === true ? [activity] : []))
+    if (standing.voted === true) cast.push(failed!)
+    const unknown = standing.voted === 'unknown' ? [failed!] : []
+    const notCast = standing.voted === false ? [failed!, ...rest] : rest
+    if (cast.length + unknown.length === 0) return nothingVoted(cause)
+    const namesOf = (some: readonly ActivityView[]) => some.map(({ code, id }) => `${code} (${id})`).join(', ')
+    const again = [...unknown, ...notCast].map(({ id }) => id).join(' ')
+    const { message, next } = toErrorJson(cause)
+    const first =
+      standing.voted === 'unknown'
+        ? `\`quorate review ${failed!.id}\` says whether your vote was cast`
+        : (next ?? 'mend what it says')
+    const error = new QuorateError('cli/votes-broken-off', `the votes broke off: ${message}`, {
+      facts: {
+        cast: namesOf(cast) || 'nothing',
+        unknown: namesOf(unknown) || 'nothing',
+        'not cast': namesOf(notCast) || 'nothing',
+      },
+      next:
+        again === ''
+          ? first
+          : `${first}; then give \`quorate ${choice} ${again}\` with the same options: one vote of yours counts once, however often it is cast`,
+      exit: EXIT.partial,
+      cause,
+    })
+    if (json && all.length > 1) {
+      const failedOne: Voted = { voted: standing.voted, activity: failed! }
+      const others = rest.map((activity): Voted => ({ voted: false, activity }))
+      writeJson(io, { votes: [...done, failedOne, ...others], error: toErrorJson(error) })
+    }
+    return error
+  }
+
   /** Who votes by something else than the key in use. */
   async function proved(by: typeof way & string, { code }: ActivityView) {
     const purpose = { title: `Vote with quorate`, does: `${choice}s ${code}` }
@@ -119,6 +179,14 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
     const { baseUrl, organizationId } = place
     return createSubmitClient({ baseUrl, organizationId, stamper })
   }
+}
+
+/** The error of the first of several votes, where it was surely not cast. */
+function nothingVoted(cause: unknown): unknown {
+  if (!(cause instanceof QuorateError)) return cause
+  const { code, message, facts, next, exit } = cause
+  const rest = next === undefined ? {} : { next }
+  return new QuorateError(code, message, { facts: { ...facts, voted: 'nothing' }, exit, cause, ...rest })
 }
 
 /** Throws `cli/not-as-planned` for an activity that asks for something else than the plan it belongs to. */

@@ -9,7 +9,7 @@ import { view } from '../screen.ts'
 import { totalLines } from './send-batch.ts'
 import { feeForApprover, named } from './send-words.ts'
 
-type VoteOutcome<Done extends string> = Done | `${Done} before` | `not ${Done}`
+type VoteOutcome<Done extends string> = Done | `${Done} before` | `not ${Done}` | `perhaps ${Done}`
 
 /** What came of one row. */
 export interface RowVote {
