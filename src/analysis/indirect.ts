@@ -19,12 +19,11 @@ import {
   whoCan,
 } from '../policy/index.ts'
 import { type Actual, organizationOf } from '../resources/index.ts'
+import { GAINS, type Gain } from './families.ts'
 import {
   actsForOthers,
   createOwnRight,
   createViews,
-  GAINS,
-  type Gain,
   type Gains,
   type Move,
   madeCredentials,
@@ -33,20 +32,11 @@ import {
   OWN,
   tagsHoldBack,
   UNFOLLOWED,
-  type Unfollowed,
 } from './moves.ts'
 import { includes, NOBODY, type People, personAt, sizeOf, unionOf } from './people.ts'
 import { createPolicyCompiler } from './policies.ts'
 import { type AnswerLine, type Answers, conditionText, createAnswers, denialOf } from './power-lines.ts'
-import {
-  type AddressedWorld,
-  activitiesOf,
-  EVERY_REQUEST,
-  holdersOf,
-  POWER_NAMES,
-  type PowerName,
-  worldsOf,
-} from './power-table.ts'
+import { type AddressedWorld, activitiesOf, holdersOf, POWER_NAMES, type PowerName, worldsOf } from './power-table.ts'
 import { createQuestions, createRuleReader, type PolicyRule, type PowerQuestion } from './questions.ts'
 import { startState, thingsOf } from './state.ts'
 
@@ -346,12 +336,11 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     return all
   }
   /** Whether some who are not the root quorum, and cannot write policies anyway, may make a move that is not followed. */
-  const isOpenTo = ({ types, matters, by }: Unfollowed, all: readonly Reach[]): boolean => {
-    if (!matters({ conditions, threshold })) return false
+  const isOpenTo = ({ requests, matters, by }: (typeof UNFOLLOWED)[number], all: readonly Reach[]): boolean => {
+    if (!matters({ conditions, features, readsCredentials, threshold })) return false
     const members = peopleOf(userIds)
-    const worlds = EVERY_REQUEST.filter(({ row }) => types.includes(row.type))
     const isOne = (people: People) => !isRoot({ people }) && (by === 'anybody' || sizeOf(people, members) > 0)
-    return worlds.some((world) =>
+    return requests.some((world) =>
       all.some(
         (reach) =>
           !reach.gains.has('policies') &&

@@ -9,34 +9,15 @@ import {
   type CredentialFacts,
   childrenOf,
   type Expression,
-  type Reads,
   readsOf,
   type Voter,
 } from '../policy/index.ts'
-import { loginFeaturesOf, type organizationOf } from '../resources/index.ts'
+import type { organizationOf } from '../resources/index.ts'
+import { FAMILIES, type Gain, type MoveInput, type Unfollowed } from './families.ts'
 import { contextFor, everySubset } from './power-lines.ts'
 import { type AddressedWorld, EVERY_REQUEST } from './power-table.ts'
 import type { PolicyRule, PowerQuestion } from './questions.ts'
 
-/** What people can gain, in words. */
-export const GAINS = {
-  policies: 'writes any policy that allows',
-  denials: 'takes policies away, those that deny among them',
-  tags: 'gives itself any tag, or takes one off',
-  untags: 'takes tags away, each from all who wear it',
-  name: 'takes any name',
-  email: 'takes any e-mail address',
-  users: 'has users made, with any tags',
-  own: 'adds credentials of its own',
-  others: 'acts for any user, by a credential or login added to them',
-  // Where policies read credentials, which they are matters.
-  keys: 'acts for any user, by a key added to them',
-  passkeys: 'acts for any user, by a passkey added to them',
-  codes: 'acts for any user, by a code sent to a new contact of theirs',
-  providers: 'acts for any user, by a provider added to them',
-  quorum: 'changes the root quorum',
-} as const
-export type Gain = keyof typeof GAINS
 export type Gains = ReadonlySet<Gain>
 
 /** What lets people add credentials of their own. */
@@ -60,43 +41,11 @@ export function actsForOthers(gains: Gains): boolean {
   return ACTING.some((gain) => gains.has(gain))
 }
 
-interface MoveInput {
-  /** Names of those that are set. */
-  readonly features: ReadonlySet<string>
-  readonly hasPolicies: boolean
-  /** Whether policies read credentials. */
-  readonly readsCredentials: boolean
-  /** Whether a tag that is taken away may give somebody something. */
-  readonly tagsHoldBack: boolean
-}
-
-/** What each family of activities gains. */
-export function movesOf({ features, hasPolicies, readsCredentials, tagsHoldBack }: MoveInput) {
-  const acting = (gain: Gain): readonly Gain[] => [readsCredentials ? gain : 'others']
-  const logsIn = (contact: 'email' | 'phone') =>
-    loginFeaturesOf({ [contact]: 'x' }).some((name) => features.has(name)) ? acting('codes') : []
-  const gainsOf: Readonly<Record<string, readonly Gain[]>> = {
-    CREATE_POLICY: ['policies'],
-    CREATE_POLICIES: ['policies'],
-    UPDATE_POLICY: hasPolicies ? ['policies', 'denials'] : [],
-    DELETE_POLICY: ['denials'],
-    DELETE_POLICIES: ['denials'],
-    UPDATE_USER_TAG: ['tags'],
-    DELETE_USER_TAGS: tagsHoldBack ? ['untags'] : [],
-    UPDATE_USER: ['tags', 'name', 'email', ...logsIn('email'), ...logsIn('phone')],
-    UPDATE_USER_NAME: ['name'],
-    UPDATE_USER_EMAIL: ['email', ...logsIn('email')],
-    UPDATE_USER_PHONE_NUMBER: logsIn('phone'),
-    CREATE_USERS: ['users'],
-    CREATE_API_ONLY_USERS: ['users'],
-    CREATE_INVITATIONS: ['users'],
-    CREATE_API_KEYS: acting('keys'),
-    CREATE_AUTHENTICATORS: acting('passkeys'),
-    CREATE_OAUTH_PROVIDERS: acting('providers'),
-    UPDATE_ROOT_QUORUM: ['quorum', 'policies', 'denials'],
-  }
+/** The moves that gain something. */
+export function movesOf(input: MoveInput) {
   const rows = EVERY_REQUEST.flatMap((request) => {
-    const gains = gainsOf[request.row.family] ?? []
+    const row = FAMILIES[request.row.family]
+    const gains = 'gains' in row ? row.gains(input) : []
     return gains.length === 0 ? [] : [{ request, gains }]
   })
   let asked: readonly Move[]
@@ -117,30 +66,14 @@ export function movesOf({ features, hasPolicies, readsCredentials, tagsHoldBack 
   }
 }
 
-/** A move that is not followed: where it may be made and may matter, more may be possible. */
-export interface Unfollowed {
-  readonly types: readonly string[]
-  readonly matters: (of: { readonly conditions: Reads; readonly threshold: number }) => boolean
-  /** Who has to be among those who make it. */
-  readonly by: 'anybody' | 'a member of the root quorum'
-  readonly says: string
-}
-
-export const UNFOLLOWED: readonly Unfollowed[] = [
-  {
-    types: ['ACTIVITY_TYPE_UPDATE_WALLET'],
-    matters: ({ conditions: { chains } }) => chains.has('wallet.label') || chains.has('wallet'),
-    by: 'anybody',
-    says: '`UPDATE_WALLET` gives a wallet another name, and policies ask for names: what somebody gains by it was not followed',
-  },
-  {
-    // docs/protocol/sessions.md#read-write-sessions
-    types: ['ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION', 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2'],
-    matters: ({ threshold }) => threshold > 1,
-    by: 'a member of the root quorum',
-    says: '`CREATE_READ_WRITE_SESSION` lets a member of the root quorum act for another user: what somebody gains by it was not followed',
-  },
-]
+/** Moves that are not followed, with the requests that make each. */
+export const UNFOLLOWED: readonly (Unfollowed & { readonly requests: readonly AddressedWorld[] })[] = Object.entries(
+  FAMILIES,
+).flatMap(([family, row]) =>
+  'unfollowed' in row
+    ? [{ ...row.unfollowed, requests: EVERY_REQUEST.filter((one) => one.row.family === family) }]
+    : [],
+)
 
 /** Credentials that somebody has to whom these may be added. */
 export function madeCredentials(userId: string, by: Gains = new Set(['others'])): readonly CredentialFacts[] {

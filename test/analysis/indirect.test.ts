@@ -1,39 +1,15 @@
 /** Who could get a power by moves: by example, and held against trying every move on concrete states, which knows nothing of the analysis. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type IndirectPowers, indirectPowersOf, powersOf, waysOf } from '../../src/analysis/index.ts'
+import { type IndirectPowers, powersOf, waysOf } from '../../src/analysis/index.ts'
 import { createPolicyCompiler, policiesOf } from '../../src/analysis/policies.ts'
 import { votersOf } from '../../src/authority/index.ts'
 import { authorize, mayVote, type PolicyContext, type Voter } from '../../src/policy/index.ts'
 import { organizationOf, type Resource } from '../../src/resources/index.ts'
-import { actualOf, bootstrap, idFor, key, live, policy } from '../plan/organization.ts'
+import { actualOf, idFor, key, live, policy } from '../plan/organization.ts'
 import { runs } from '../runs.ts'
+import { CFO, is, NAMES, NOW, OPS, office, tagged, told } from './office.ts'
 
-const NOW = Date.parse('2026-06-30T12:00:00Z')
-const NAMES = ['alice', 'bob', 'carol'] as const
-const OPS = idFor('tag.ops')
-const CFO = idFor('tag.cfo')
-const tagged = (tag: string) => `approvers.any(u, u.tags.contains('${tag}'))`
-const is = (name: string) => `approvers.any(u, u.id == '${idFor(`user.${name}`)}')`
-
-const office = (
-  tags: Readonly<Record<string, readonly string[]>>,
-  policies: readonly Resource[],
-  extra: readonly Resource[] = [],
-) => [
-  bootstrap()[0]!,
-  live('rootQuorum', { threshold: 1, users: [idFor('user.alice')] }),
-  live('tag.ops'),
-  live('tag.cfo'),
-  live('wallet.cold'),
-  ...NAMES.flatMap((name) => [
-    live(`user.${name}`, { tags: tags[name] ?? [], email: `${name}@acme.test` }),
-    live(`apiKey.${name}.k`, key(name)),
-  ]),
-  ...policies,
-  ...extra,
-]
-const told = (resources: readonly Resource[]) => indirectPowersOf(actualOf(resources), { nowMs: NOW, powers: ['sign'] })
 const pathsOf = ({ rows }: IndirectPowers) =>
   rows.flatMap(({ paths }) =>
     paths.map(({ people, steps }) => [

@@ -1,0 +1,101 @@
+/** What is said of each activity, held against an answer that it changes: moves that are followed, and those that are not. */
+import { describe, expect, test } from 'vitest'
+import { FAMILIES } from '../../src/analysis/families.ts'
+import { type ActivityFamily, activities } from '../../src/protocol/index.ts'
+import type { Resource } from '../../src/resources/index.ts'
+import { idFor, live, policy } from '../plan/organization.ts'
+import { CFO, is, OPS, office, tagged, told } from './office.ts'
+
+const SIGNING = "activity.action == 'SIGN'"
+const opsSign = live('policy.ops', policy(tagged(OPS), SIGNING))
+const bobSigns = live('policy.bob', policy(is('bob'), SIGNING))
+const nobodySigns = live('policy.no', policy(null, SIGNING, 'deny'))
+
+/** Where nobody but the root quorum signs, unless by the move. */
+const EXAMPLES: Readonly<Partial<Record<ActivityFamily, readonly Resource[]>>> = {
+  CREATE_POLICY: [],
+  CREATE_POLICIES: [],
+  UPDATE_POLICY: [],
+  DELETE_POLICY: [bobSigns, nobodySigns],
+  DELETE_POLICIES: [bobSigns, nobodySigns],
+  UPDATE_USER_TAG: [opsSign],
+  DELETE_USER_TAGS: [bobSigns, live('policy.no', policy(tagged(CFO), SIGNING, 'deny'))],
+  UPDATE_USER: [opsSign],
+  UPDATE_USER_NAME: [live('policy.name', policy("approvers.any(u, u.alias == 'the signer')", SIGNING))],
+  UPDATE_USER_EMAIL: [live('feature.EMAIL_AUTH')],
+  UPDATE_USER_PHONE_NUMBER: [live('feature.SMS_AUTH')],
+  CREATE_USERS: [opsSign],
+  CREATE_API_ONLY_USERS: [opsSign],
+  CREATE_INVITATIONS: [opsSign],
+  CREATE_API_KEYS: [],
+  CREATE_AUTHENTICATORS: [],
+  CREATE_OAUTH_PROVIDERS: [],
+}
+/** The root quorum alone makes it, which may do everything: it leads nobody further, and makes the way shorter. */
+const SHORTER = 'UPDATE_ROOT_QUORUM'
+
+const typesOf = (family: string) => Object.values(activities).filter((row) => row.family === family)
+const may = (condition: string) => live('policy.may', policy(is('bob'), condition))
+const isType = (type: string) => `activity.type == '${type}'`
+const whoGets = ({ rows, roots }: ReturnType<typeof told>) =>
+  [...new Set([...rows.flatMap(({ paths }) => paths), ...roots].map(({ people }) => people.join(' ')))].sort()
+
+describe('families', () => {
+  const rows = Object.entries(FAMILIES)
+
+  test('families: each says in a sentence why it gives nothing, or what is not followed', () => {
+    expect(new Set(rows.map(([family]) => family))).toEqual(
+      new Set(Object.values(activities).map(({ family }) => family)),
+    )
+    for (const [family, row] of rows) {
+      const words = 'nothing' in row ? row.nothing : 'unfollowed' in row ? row.unfollowed.says : undefined
+      if (words !== undefined) expect([family, words]).toEqual([family, expect.stringMatching(/^[^.]{30,}[^. ]$/)])
+    }
+  })
+
+  test('families: of each that is followed there is an example', () => {
+    const followed = rows.flatMap(([family, row]) => ('gains' in row ? [family] : []))
+    expect(followed.toSorted()).toEqual([...Object.keys(EXAMPLES), SHORTER].sort())
+  })
+
+  test.each(Object.entries(EXAMPLES))(
+    'families: whoever may %s alone gets further, by every version of it',
+    (family, given) => {
+      const tags = family === 'DELETE_USER_TAGS' ? { bob: [CFO] } : {}
+      expect(whoGets(told(office(tags, given)))).toEqual([])
+      for (const { type } of typesOf(family))
+        expect([type, whoGets(told(office(tags, [...given, may(isType(type))])))]).toEqual([type, ['bob']])
+    },
+  )
+
+  /** Where each matters that is not followed. */
+  const named = live('policy.hot', policy(is('carol'), `${SIGNING} && wallet.label == 'hot'`))
+  const byLogin = live(
+    'policy.login',
+    policy(`credentials.any(c, c.type == 'CREDENTIAL_TYPE_LOGIN') && ${is('carol')}`, SIGNING),
+  )
+  const matters = (family: string): readonly Resource[] =>
+    ({
+      UPDATE_WALLET: [named],
+      INIT_USER_EMAIL_RECOVERY: [live('feature.EMAIL_RECOVERY')],
+    })[family] ?? (/AUTH$|LOGIN/.test(family) ? [byLogin] : [])
+
+  const unfollowed = rows.flatMap(([family, row]) => ('unfollowed' in row ? [[family, row.unfollowed] as const] : []))
+  test.each(unfollowed)(
+    'families: where somebody may %s and it matters, that it is not followed is said',
+    (family, row) => {
+      const withQuorum = (resources: readonly Resource[]) =>
+        row.by === 'anybody'
+          ? resources
+          : [
+              ...resources.filter(({ kind }) => kind !== 'rootQuorum'),
+              live('rootQuorum', { threshold: 2, users: [idFor('user.bob'), idFor('user.carol')] }),
+            ]
+      const limitsOf = (policies: readonly Resource[]) => told(withQuorum(office({}, policies))).limits
+      const before = matters(family)
+      expect(limitsOf(before)).toEqual([])
+      for (const { type } of typesOf(family))
+        expect([type, limitsOf([...before, may(isType(type))])]).toEqual([type, [row.says]])
+    },
+  )
+})
