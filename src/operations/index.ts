@@ -97,6 +97,7 @@ export { isServiceError } from './temporal-errors.ts'
 export {
   castVote,
   findActivity,
+  isAsVoted,
   listActivities,
   listRecorded,
   listWaiting,

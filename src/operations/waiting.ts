@@ -1,7 +1,14 @@
 import { ClientError, type QueryClient, type SubmitClient } from '../client/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { makeBody, shortCode } from '../plan/index.ts'
-import { type ActivityType, activities, fromTimestamp, WAITING_STATUSES, type Wire } from '../protocol/index.ts'
+import {
+  type ActivityType,
+  activities,
+  fromTimestamp,
+  isWaiting,
+  WAITING_STATUSES,
+  type Wire,
+} from '../protocol/index.ts'
 import type { Actual } from '../resources/index.ts'
 
 const STATUSES = {
@@ -116,6 +123,11 @@ export async function readFactors(
   const asked = new Set(resources.flatMap(({ kind, parentId }) => (kind === 'mfaPolicy' ? [parentId] : [])))
   if (!votes.some(({ userId }) => asked.has(userId))) return []
   return (await client.query('get_mfa_status', { activityId: id })).mfaStatuses
+}
+
+/** Whether an activity has ended as a vote wanted it to, or may still. */
+export function isAsVoted(status: string, vote: 'approve' | 'reject'): boolean {
+  return isWaiting(status) || (status === 'ACTIVITY_STATUS_COMPLETED') === (vote === 'approve')
 }
 
 /** Casts the acting user's vote on an activity, by its fingerprint; answers with the activity as it then is. */

@@ -266,6 +266,12 @@ describe('votes', () => {
     const again = await quorate(vote, { env })
     expect(again.stderr).toContain('It has ended as COMPLETED; there is nothing to approve')
     expect(again.exit).toBe(0)
+    // Whoever asks for a rejection does not read a success.
+    const late = await quorate(['reject', planned!.id, '--yes', ...as(bob, 'bob')], { env })
+    expect([late.exit, late.stderr]).toEqual([
+      6,
+      expect.stringContaining('It has ended as COMPLETED; there is nothing to reject'),
+    ])
     // Also by its code, which only those that wait are found by at first.
     const byCode = await quorate(['approve', shortCode(planned!.fingerprint), '--yes', ...as(bob, 'bob')], { env })
     expect(byCode.stderr).toContain('It has ended as COMPLETED; there is nothing to approve')

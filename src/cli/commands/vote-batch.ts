@@ -2,7 +2,7 @@
 import { votesOn } from '../../authority/index.ts'
 import { createSubmitClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, hasErrors, printable, QuorateError } from '../../diagnostics/index.ts'
-import { castVote, mayBeCast, type Place, submitter } from '../../operations/index.ts'
+import { castVote, isAsVoted, mayBeCast, type Place, submitter } from '../../operations/index.ts'
 import { shortCode } from '../../plan/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import {
@@ -195,7 +195,6 @@ function looksAlike(alike: readonly string[]): QuorateError {
 /** What was to be rejected and is paid has not been. */
 function exitOf(votes: readonly RowVote[], choice: Choice): ExitCode {
   const isOpen = ({ outcome }: RowVote) => /^absent$|^not |^perhaps /.test(outcome)
-  const isAsMeant = ({ outcome, status }: RowVote) =>
-    outcome !== 'ended' || (status === 'ACTIVITY_STATUS_COMPLETED') === (choice === 'approve')
+  const isAsMeant = ({ status }: RowVote) => status === undefined || isAsVoted(status, choice)
   return votes.some((vote) => isOpen(vote) || !isAsMeant(vote)) ? EXIT.partial : EXIT.done
 }

@@ -1,7 +1,7 @@
 import { createSubmitClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, messageOf, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { castVote, findActivity, mayBeCast, submitter } from '../../operations/index.ts'
+import { castVote, findActivity, isAsVoted, mayBeCast, submitter } from '../../operations/index.ts'
 import { isWaiting, type Wire } from '../../protocol/index.ts'
 import { usage } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
@@ -91,7 +91,8 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
     }
   }
   if (json && done.length > 0) writeJson(io, args.length === 1 ? done[0]! : { votes: done })
-  return EXIT.done
+  // Who asks for a rejection must not read of what was carried out that all is well.
+  return done.every(({ activity }) => isAsVoted(activity.status, choice)) ? EXIT.done : EXIT.partial
 
   async function castOne({ activity, before }: Named, standing: Standing): Promise<Voted> {
     const voter = way === undefined ? client : await proved(way, before)
