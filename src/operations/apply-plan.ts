@@ -92,7 +92,7 @@ export async function applySaved(
   // Somebody may have rejected it since it was made, or the run that carries it out may not have heard of that yet.
   const plan = await withRejectionsAnywhere(reader(place), saved, { askAgain })
   tell({ kind: 'planned', plan })
-  assertApplicable(plan)
+  assertApplicable(plan, { isSaved: true })
   await assertFreshInside(reader(place), plan, { dataDir })
   const result = await applyPlan(door, plan)
   if (hasWork(plan) && door.isDetached) return EXIT.done

@@ -3,25 +3,28 @@ import { EXIT, findKeyMaterial, placeInWords, QuorateError } from '../diagnostic
 import { appliedPlans, guardsThatStop, type Plan, rejectionText } from '../plan/index.ts'
 
 /** Throws the first reason why a plan is not carried out. */
-export function assertApplicable(plan: Plan): void {
+export function assertApplicable(plan: Plan, { isSaved = false } = {}): void {
   assertNoKeysSubmitted(plan)
-  assertAllowed(plan)
+  assertAllowed(plan, { isSaved })
   assertNotRejected(plan)
   assertPermitted(plan)
 }
 
-/** Throws `cli/refused` when a guard stops the plan that no bypass lets pass. */
-export function assertAllowed(plan: Plan): void {
+/** Throws `cli/refused` when a guard stops the plan that no bypass lets pass. One that was saved stays refused. */
+export function assertAllowed(plan: Plan, { isSaved = false } = {}): void {
   const stopped = appliedPlans(plan).flatMap((one) =>
     guardsThatStop(one).map((guard) => ({ ...guard, where: whereIn(plan, one) })),
   )
   if (stopped.length === 0) return
+  const bypasses = [...new Set(stopped.map(({ bypass }) => bypass))].join(' ')
   const said = stopped.map(({ message, where }) => `${where}${message}`)
   // Of several each has a line of its own.
   const each = said.length === 1 ? {} : Object.fromEntries(said.map((text, index) => [`guard ${index + 1}`, text]))
   throw new QuorateError('cli/refused', said.length === 1 ? said[0]! : `${said.length} guards refuse this plan`, {
     facts: { guards: [...new Set(stopped.map(({ name }) => name))].join(', '), ...each, submitted: 'nothing' },
-    next: `change the definitions, or let it pass with ${[...new Set(stopped.map(({ bypass }) => bypass))].join(' ')}`,
+    next: isSaved
+      ? `a saved plan stays refused: change the definitions, or plan again with ${bypasses}, and apply that`
+      : `change the definitions, or let it pass with ${bypasses}`,
     exit: EXIT.refused,
   })
 }

@@ -8,7 +8,7 @@ import { readPlan } from '../../src/plan/index.ts'
 import { builtMain } from '../built.ts'
 import { startBusyService } from '../client/busy-service.ts'
 import { complete } from '../service/handlers/steps.ts'
-import { startTestService } from '../service/harness.ts'
+import { allowAlone, createTestUser, startTestService } from '../service/harness.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 
@@ -216,6 +216,36 @@ describe('apply', () => {
 
     writeFiles(defs, { 'wrong.yaml': 'tags: [' })
     expect((await eventsOf([defs])).names).toEqual(['version', 'end'])
+  })
+
+  test('a saved plan takes no option of planning, and one that a guard refuses stays refused', async () => {
+    const { service, folder, env, defs } = await scene()
+    const bob = await createTestUser(service, 'bob')
+    await allowAlone(service, bob, 'true')
+    await bob.client.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'planted', userIds: [] })
+    writeFiles(defs, {
+      'more.yaml':
+        'tags: { planted: {} }\npolicies: { p: { effect: deny, condition: "false", notes: "${var.name}" } }\n',
+    })
+    const given = ['--var', 'name=payroll']
+    const before = await countActivities(service)
+    const run = (...args: string[]) => quorate(args, { env, cwd: folder })
+    expect((await run('plan', 'defs', ...given, '--out', 'plan.json')).exit).toBe(4)
+    const options = [['--allow', 'adoption'], ['--allow-delete'], ['--target', 'tag.planted']]
+    for (const option of [...options, options.flat()]) {
+      const ran = await run('apply', 'plan.json', '--yes', ...option)
+      expect([ran.exit, ran.stderr]).toEqual([1, expect.stringContaining('error cli/usage: a saved plan is applied')])
+      for (const flag of option.filter((one) => one.startsWith('--'))) expect(ran.stderr).toContain(`${flag} `)
+    }
+    const other = await run('apply', 'plan.json', '--var', 'name=other')
+    expect([other.exit, other.stderr]).toEqual([1, expect.stringContaining('--var changes none of them')])
+    const refused = await run('apply', 'plan.json', ...given)
+    expect([refused.exit, refused.stderr]).toEqual([4, expect.stringContaining('a saved plan stays refused')])
+    expect(refused.stderr).toContain('plan again with --allow adoption')
+    rmSync(defs, { recursive: true })
+    const alone = await run('apply', 'plan.json', ...given)
+    expect([alone.exit, alone.stderr]).toEqual([1, expect.stringContaining('no definitions to compare')])
+    expect(await countActivities(service)).toBe(before)
   })
 
   test('events are one JSON object a line, the version first; a saved plan writes the lock beside its definitions', async () => {

@@ -17,6 +17,7 @@ import { findPlace } from '../background/connect.ts'
 import { withApplies } from '../background/temporal.ts'
 import { asksAgain, type CommandInput } from '../command.ts'
 import { assertNoKeys, writePrivate } from '../files.ts'
+import { loadGivenFolder } from '../given.ts'
 import { jsonText } from '../io.ts'
 import { looking } from '../looking.ts'
 import { assertOwnService, findPlaceOf } from '../place-of.ts'
@@ -65,17 +66,43 @@ async function carry(input: CommandInput, { place, named, events }: Target): Pro
   const door = openDoor(input, { place, patience, tell: createShow(input, { events, patience, now: place.now }) })
   const requestFor = (folder: string) => planRequest(input, { folder, place })
   if (!isSaved(named)) return applyFolder(door, requestFor(named))
-  if (input.options['target'] !== undefined) {
-    throw new QuorateError('cli/usage', 'a saved plan is applied as it is, and --target would make another of it', {
-      facts: { submitted: 'nothing' },
-      next: 'give --target to `quorate plan --out FILE`, or to `quorate apply FOLDER`',
-    })
-  }
+  assertNothingPlanned(input)
   const { dataDir } = input.settings
   const saved = isFile(named)
     ? readPlan(readText(named))
     : await createPlanStore(join(dataDir, 'plans')).getPlan(named.replace(PLAN, '$1'))
+  await assertSameValues(input, saved, place)
   return applySaved(door, { saved, askAgain: asksAgain(input), requestFor, dataDir })
+}
+
+/** The options that are heard while a plan is made, by the name under which they are read. */
+const OF_PLANNING = { allowDelete: '--allow-delete', allow: '--allow', target: '--target' } as const
+
+/** Throws `cli/usage` for an option that would make another plan of a saved one, which is carried out as it was reviewed. */
+function assertNothingPlanned({ options }: CommandInput): void {
+  const given = Object.entries(OF_PLANNING).flatMap(([name, flag]) => (options[name] === undefined ? [] : [flag]))
+  if (given.length === 0) return
+  const all = given.join(' and ')
+  throw new QuorateError('cli/usage', `a saved plan is applied as it is, and ${all} would make another of it`, {
+    facts: { submitted: 'nothing' },
+    next: `give ${all} to \`quorate plan FOLDER --out FILE\` and apply that, or to \`quorate apply FOLDER\``,
+  })
+}
+
+/** Throws `cli/usage` where `--var` gives other definitions than those of the plan: its values are in it already. */
+async function assertSameValues(input: CommandInput, { folder, definitionsDigest }: Plan, place: Place): Promise<void> {
+  if (input.options['var'] === undefined) return
+  const loaded =
+    folder !== undefined && existsSync(folder) ? await loadGivenFolder(input, folder, place.embedded) : undefined
+  if (loaded?.desired?.digest === definitionsDigest) return
+  throw new QuorateError('cli/usage', 'the values of a saved plan are in it, and --var changes none of them', {
+    facts: {
+      ...(folder === undefined ? {} : { folder }),
+      found: loaded ? 'definitions that are not those of the plan with these values' : 'no definitions to compare',
+      submitted: 'nothing',
+    },
+    next: 'apply the plan without --var; for other values give them to `quorate plan FOLDER --out FILE`, and apply that',
+  })
 }
 
 /** What to do with an apply that was followed long enough. */

@@ -310,7 +310,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate apply plan.json',
     help: {
       description:
-        'A durable workflow submits each activity once and keeps its bytes, so that a crash of anything changes nothing but time. On a terminal it follows to the end, and Ctrl-C only stops looking. Anywhere else it exits with 3 at the first wait for people; the next apply finds what waits and makes nothing twice. A saved plan that was edited, spent, or left behind by the organization is refused.',
+        'A durable workflow submits each activity once and keeps its bytes, so that a crash of anything changes nothing but time. On a terminal it follows to the end, and Ctrl-C only stops looking. Anywhere else it exits with 3 at the first wait for people; the next apply finds what waits and makes nothing twice. A saved plan that was edited, spent, or left behind by the organization is refused; it takes no `--allow`, `--allow-delete` or `--target`, and `--var` only with the values that it was made with, to write the lock.',
       examples: [
         ['quorate apply definitions/acme', 'plan, ask, and carry it out'],
         ['quorate apply plan.json --events --json-into result.json', 'in a pipeline'],
