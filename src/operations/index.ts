@@ -48,7 +48,7 @@ export {
   rotationKeysOf,
 } from './open-rotations.ts'
 export type { Place, PlaceKey } from './place.ts'
-export { assertAllowed, assertNotRejected } from './plan-checks.ts'
+export { assertAllowed, assertApplicable, assertNotRejected } from './plan-checks.ts'
 export {
   type PlanEvent,
   type Planned,

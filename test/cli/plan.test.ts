@@ -230,7 +230,11 @@ describe('apply', () => {
     const given = ['--var', 'name=payroll']
     const before = await countActivities(service)
     const run = (...args: string[]) => quorate(args, { env, cwd: folder })
-    expect((await run('plan', 'defs', ...given, '--out', 'plan.json')).exit).toBe(4)
+    const planned = await run('plan', 'defs', ...given, '--out', 'plan.json')
+    expect([planned.exit, planned.stderr]).toEqual([4, expect.not.stringContaining('carry it out')])
+    expect(planned.stderr).toMatch(
+      /^The plan is in plan\.json: show it with `quorate show plan\.json`\.\nIt is refused as it is \(guard adoption\): .* plan again with --allow adoption, and apply that\.$/m,
+    )
     const options = [['--allow', 'adoption'], ['--allow-delete'], ['--target', 'tag.planted']]
     for (const option of [...options, options.flat()]) {
       const ran = await run('apply', 'plan.json', '--yes', ...option)

@@ -1,6 +1,6 @@
-import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
-import { assertAllowed, assertNotRejected, reader } from '../../operations/index.ts'
-import { hasChanges, writePlan } from '../../plan/index.ts'
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { assertAllowed, assertApplicable, assertNotRejected, reader } from '../../operations/index.ts'
+import { hasChanges, type Plan, writePlan } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
 import { findPlaceOf } from '../place-of.ts'
@@ -20,12 +20,31 @@ export async function plan(input: CommandInput): Promise<ExitCode> {
   const { out } = options
   if (typeof out === 'string') {
     writePrivate(out, writePlan(planned.plan))
-    const file = shellWord(out)
-    io.say(
-      line`The plan is in ${out}: show it with \`quorate show ${file}\`, carry it out with \`quorate apply ${file}\`.\n`,
-    )
+    io.say(savedIn(out, planned.plan))
   }
   assertAllowed(planned.plan)
   assertNotRejected(planned.plan)
   return options['detailedExitcode'] && hasChanges(planned.plan) ? EXIT.changes : EXIT.done
+}
+
+/** Where the plan is, and how it is carried out; or why it is not, and what lets it pass. */
+function savedIn(path: string, plan: Plan): string {
+  const file = shellWord(path)
+  const shown = line`The plan is in ${path}: show it with \`quorate show ${file}\``
+  const against = reasonAgainst(plan)
+  if (!against) return `${shown}${line`, carry it out with \`quorate apply ${file}\`.`}\n`
+  const { guards } = against.facts
+  const why = typeof guards === 'string' ? `${guards.includes(', ') ? 'guards' : 'guard'} ${guards}` : against.message
+  return `${shown}.\n${line`It is refused as it is (${why}): ${against.next ?? 'plan again'}.`}\n`
+}
+
+/** What would stop an apply of the saved plan. */
+function reasonAgainst(plan: Plan): QuorateError | undefined {
+  try {
+    assertApplicable(plan, { isSaved: true })
+    return undefined
+  } catch (error) {
+    if (error instanceof QuorateError) return error
+    throw error
+  }
 }
