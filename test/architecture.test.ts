@@ -274,7 +274,8 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   looking: ['io', 'screen'],
   durations: [],
   waiting: ['durations', 'io', 'screen'],
-  command: ['io'],
+  deadline: ['durations'],
+  command: ['deadline', 'io'],
   'service-folder': ['command'],
   'message-options': ['command'],
   'database-options': ['command'],
@@ -330,7 +331,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   // One file a command, and the table of them.
   commands: anything,
   program: ['commands', 'command', 'io', 'ready-text'],
-  run: ['habits', 'program', 'commands', 'command', 'files', 'views', 'io', 'screen', 'tracing', 'version'],
+  run: ['deadline', 'habits', 'program', 'commands', 'command', 'files', 'views', 'io', 'screen', 'tracing', 'version'],
   unwritten: [],
   start: ['colour', 'one-pass', 'ready-text', 'run', 'unwritten'],
   main: ['old-node', 'start'],

@@ -6,7 +6,7 @@ import { QuorateError } from '../diagnostics/index.ts'
 import { readActual } from '../live/index.ts'
 import { rateOf, reader } from '../operations/index.ts'
 import { type ActivityType, fromTimestamp } from '../protocol/index.ts'
-import { keyInUse } from './background/connect.ts'
+import { keyInUse, waitingOf } from './background/connect.ts'
 import { findBackground } from './background/control.ts'
 import { readKnownService } from './background/known-service.ts'
 import type { CommandInput } from './command.ts'
@@ -60,13 +60,20 @@ export async function readAuthProxyState(input: CommandInput): Promise<AuthProxy
 }
 
 /** What only the organization's users may read; nothing where no key is at hand. */
-async function readSettings({ settings }: CommandInput): Promise<Pick<AuthProxyState, 'origins' | 'lastFailure'>> {
+async function readSettings(input: CommandInput): Promise<Pick<AuthProxyState, 'origins' | 'lastFailure'>> {
+  const { settings } = input
   const status = await findBackground(settings.dataDir)
   const { baseUrl = status?.baseUrl, organizationId = status?.organizationId } = settings
   if (baseUrl === undefined || organizationId === undefined) return {}
   try {
     const key = await keyInUse(settings, { baseUrl, organizationId, embedded: settings.baseUrl === undefined })
-    const client = reader({ baseUrl, organizationId, key, rate: rateOf(settings, baseUrl) })
+    const client = reader({
+      baseUrl,
+      organizationId,
+      key,
+      rate: rateOf(settings, baseUrl),
+      ...waitingOf(input, baseUrl),
+    })
     const { resources } = await readActual(client, { mentioned: new Set(['authProxy']) })
     const { fields, known } = resources.find(({ kind }) => kind === 'authProxy') ?? {}
     const origins = Array.isArray(fields?.['origins']) ? fields['origins'].map(String) : []

@@ -72,8 +72,9 @@ export const cliCodes = {
     solve: 'apply it with a key of the user that the plan names, or plan again with this key',
   },
   'cli/not-listening': {
-    summary: 'the webhook endpoint that `quorate webhooks listen` needs was not made',
-    solve: 'see why with `quorate activities`; a key that may only read makes none',
+    summary: 'the webhook endpoint that `quorate webhooks listen` needs was not made, or its service has gone',
+    solve:
+      'see that the service runs with `quorate doctor`, and why with `quorate activities`; a key that may only read makes none',
   },
   'cli/webhook-keys': {
     summary: 'the keys that webhooks are signed with cannot be read',

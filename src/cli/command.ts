@@ -1,5 +1,6 @@
 import type { Settings } from '../config/index.ts'
 import { EXIT, type ExitCode } from '../diagnostics/index.ts'
+import type { CommandDeadline } from './deadline.ts'
 import type { Io } from './io.ts'
 
 /** An option of a command, in commander's notation: `--json`, `--var <name=value...>`. */
@@ -21,6 +22,8 @@ export interface CommandInput {
   readonly options: Readonly<Record<string, unknown>>
   /** Whether data goes out as JSON. */
   readonly json: boolean
+  /** One for all reads of the command. */
+  readonly deadline: CommandDeadline
   /** The command table itself. */
   readonly commands: readonly CommandRow[]
 }

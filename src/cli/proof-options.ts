@@ -11,7 +11,7 @@ import {
   proveByPasskey,
 } from '../session/index.ts'
 import { loadKeyText } from '../stamp/index.ts'
-import type { Api } from './background/connect.ts'
+import { type Api, waitingOf } from './background/connect.ts'
 import { type KnownService, readKnownService } from './background/known-service.ts'
 import type { CommandInput } from './command.ts'
 import { line } from './screen.ts'
@@ -30,10 +30,11 @@ export function readWay({ options }: Pick<CommandInput, 'options'>): Way | undef
 }
 
 /** Where and by which keys answers are checked. */
-export function placeOf({ options, settings }: CommandInput, api: Api): LoginPlace & { readonly keys: KnownService } {
+export function placeOf(input: CommandInput, api: Api): LoginPlace & { readonly keys: KnownService } {
+  const { options, settings } = input
   const { baseUrl, organizationId, now } = api
   const keys = readKnownService(textOf(options, 'serviceKeys'), api, settings.dataDir)
-  return { baseUrl, organizationId, keys, now }
+  return { baseUrl, organizationId, keys, now, waiting: waitingOf(input, baseUrl) }
 }
 
 /** Shows the address of a page, which the person opens. */

@@ -3,6 +3,7 @@ import { EXIT, QuorateError, renderError, toErrorJson, withoutKeys } from '../di
 import { explainSystemError } from '../local/index.ts'
 import type { CommandInput } from './command.ts'
 import { commands } from './commands/index.ts'
+import type { CommandDeadline } from './deadline.ts'
 import { createIo, type Io, writeJson } from './io.ts'
 import { readCommandLine } from './program.ts'
 import { line, workflowCommands } from './screen.ts'
@@ -22,6 +23,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     },
   }
   let json = false
+  let deadline: CommandDeadline | undefined
   try {
     const said: string[] = []
     const say = (text: string) => {
@@ -39,13 +41,16 @@ export async function main(argv: readonly string[]): Promise<void> {
     json = options['json'] === true
     const settings = readSettings(environment, flags)
     if (row.opening) io.say(line`${withoutKeys(row.opening(args, settings))}\n`)
-    const input = { settings, environment, io, args, options, json, commands }
+    deadline = (await import('./deadline.ts')).createDeadline(options)
+    const input = { settings, environment, io, args, options, json, deadline, commands }
     for (const path of writes) (await import('./files.ts')).assertWritable(path)
     const run = async () => (await row.load())(input)
     process.exitCode = asksForTraces(environment)
       ? await (await import('./tracing.ts')).runTraced(row.name, environment, run)
       : await run()
   } catch (thrown) {
+    // What is read at the same time would keep the process until its wait is over.
+    deadline?.end()
     const error = explainSystemError(thrown)
     // What is on stdout is one document: after a plan, why it is refused is talk.
     await report(error, { io, json: json && !hasData, environment })

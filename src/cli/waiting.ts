@@ -10,6 +10,8 @@ import { line } from './screen.ts'
 
 /** The longest that nothing is said. */
 const SILENCE_MS = 10_000
+/** A pause that is no longer is the pace of many requests, of which nothing is said. */
+const SHORT_MS = 2_000
 /** How often it is looked whether that is over. */
 const LOOK_MS = 1_000
 
@@ -17,11 +19,42 @@ const LOOK_MS = 1_000
 export function createWaitLogger({ say }: Pick<Io, 'say'>, baseUrl: string): Logger {
   /** When each request went out that has no answer, by its path; the oldest of those of one path. */
   const open = new Map<string, { count: number; since: number }>()
+  /** What waits before it is sent, by its path, and why. */
+  const held = new Map<string, Held>()
   let timer: NodeJS.Timeout | undefined
+  const look = () => {
+    timer ??= setInterval(tell, SILENCE_MS).unref()
+  }
   const tell = () => {
-    const [[path, { since }] = ['', { since: 0 }]] = [...open].sort(([, a], [, b]) => a.since - b.since)
-    const seconds = Math.round((performance.now() - since) / 1000)
-    say(line`Waiting: ${baseUrl} has not answered ${nameOf(path)} for ${seconds} s\n`)
+    const now = performance.now()
+    for (const [path, { until }] of held) if (until <= now) held.delete(path)
+    if (open.size > 0) {
+      const [[path, { since }] = ['', { since: 0 }]] = [...open].sort(([, a], [, b]) => a.since - b.since)
+      say(line`Waiting: ${baseUrl} has not answered ${nameOf(path)} for ${inSeconds(now - since)}\n`)
+    }
+    const [first] = [...held].sort(([, a], [, b]) => a.since - b.since)
+    if (first) {
+      const [path, { since, until, why }] = first
+      const more = held.size > 1 ? ` and ${held.size - 1} more` : ''
+      say(
+        line`Waiting: ${nameOf(path)}${more}, for ${inSeconds(now - since)} and ${inSeconds(until - now)} more: ${why}\n`,
+      )
+    }
+    rest()
+  }
+  const rest = () => {
+    if (open.size + held.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+  /** Whether it is news that a path waits for so long. */
+  const hold = (path: string, waitMs: number, why: string): boolean => {
+    const since = performance.now()
+    const before = held.get(path)
+    if (before && before.until >= since + waitMs - LOOK_MS) return false
+    held.set(path, { since, until: since + waitMs, why })
+    look()
+    return true
   }
   return {
     ...silentLogger,
@@ -29,25 +62,48 @@ export function createWaitLogger({ say }: Pick<Io, 'say'>, baseUrl: string): Log
       const path = String(given)
       const before = open.get(path)
       if (message === 'asking') {
+        held.delete(path)
         open.set(path, before ? { ...before, count: before.count + 1 } : { count: 1, since: performance.now() })
-        timer ??= setInterval(tell, SILENCE_MS).unref()
+        look()
       }
       if (message !== 'asked' || before === undefined) return
       if (before.count > 1) open.set(path, { ...before, count: before.count - 1 })
       else open.delete(path)
-      if (open.size > 0) return
-      clearInterval(timer)
-      timer = undefined
+      rest()
     },
-    warn(message, { path, attempt, of, said, waitMs } = {}) {
+    warn(message, { path: given, attempt, of, said, waitMs: pause, status, retryAfterMs, leftMs } = {}) {
+      const path = String(given)
+      const waitMs = Number(pause)
+      if (message === 'held back') {
+        const why = `${baseUrl} has asked for a pause`
+        if (waitMs > SHORT_MS && hold(path, waitMs, why))
+          say(line`Waiting: ${nameOf(path)}, for ${inSeconds(waitMs)}: ${why}\n`)
+      }
       if (message !== 'reading again') return
-      const seconds = (Number(waitMs) / 1000).toFixed(1)
-      say(
-        line`Waiting: ${nameOf(String(path))}, try ${Number(attempt)} of ${Number(of)}: ${String(said)}; again in ${seconds} s\n`,
-      )
+      const isAsked = leftMs !== undefined
+      const answer = isAsked ? `answered ${String(status)}, Retry-After ${inSeconds(Number(retryAfterMs))}` : undefined
+      const isNews = hold(path, waitMs, answer ?? String(said))
+      const seconds = (waitMs / 1000).toFixed(1)
+      if (!isAsked)
+        say(
+          line`Waiting: ${nameOf(path)}, try ${Number(attempt)} of ${Number(of)}: ${String(said)}; again in ${seconds} s\n`,
+        )
+      else if (isNews)
+        say(
+          line`Waiting: ${nameOf(path)}, ${answer!}: ${String(said)}; again in ${seconds} s, and no longer than ${inSeconds(Number(leftMs))} in all\n`,
+        )
     },
   }
 }
+
+/** What waits, since when, until when, and why. */
+interface Held {
+  readonly since: number
+  readonly until: number
+  readonly why: string
+}
+
+const inSeconds = (ms: number) => `${Math.max(0, Math.round(ms / 1000))} s`
 
 /** `/public/v1/query/get_user` is `get_user`. */
 function nameOf(path: string): string {

@@ -1,10 +1,11 @@
 import type { QueryName, QueryTypes, Wire } from '../protocol/index.ts'
 import type { Stamper } from '../stamp/index.ts'
 import { type Logger, silentLogger } from '../telemetry/index.ts'
+import { attemptWithin, type Deadline, pastDeadline } from './deadline.ts'
 import { ClientError } from './error.ts'
 import type { QueryClient, RequestOptions, SubmitClient, SubmitOptions } from './model.ts'
 import { type Post, post as postByHttp } from './post.ts'
-import { createRate, MOST_PAUSE_MS, type Rate } from './rate.ts'
+import { assertShort, createRate, heldBack, MOST_PAUSE_MS, type Rate } from './rate.ts'
 import { malformed, slowed, toClientError } from './refusal.ts'
 import { systemTiming, type Timing } from './timing.ts'
 import { ATTEMPT_MS, cancelled, type HttpAnswer, sendOnce } from './transport.ts'
@@ -21,10 +22,12 @@ export interface ClientOptions {
   readonly rate?: Rate
   /** How long one attempt may take. @default 30 s */
   readonly attemptMs?: number
+  /** Bounds how long reads are tried; submits go out whatever it says. @default none: six attempts, and no wait of more than a minute */
+  readonly deadline?: Deadline | undefined
   readonly timing?: Timing
 }
 
-/** Attempts of a read before its error is thrown: about 15 s of waiting in all. */
+/** Attempts of a read before its error is thrown: about 15 s of waiting in all, beside what the API asks for. */
 const READ_ATTEMPTS = 6
 const FIRST_WAIT_MS = 500
 
@@ -45,19 +48,30 @@ export function createSubmitClient(options: ClientOptions): SubmitClient {
 
 function createCaller(options: ClientOptions) {
   const { organizationId, stamper, logger = silentLogger, timing = systemTiming } = options
-  const { post = postByHttp, attemptMs = ATTEMPT_MS } = options
+  const { post = postByHttp, attemptMs = ATTEMPT_MS, deadline } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const rate = options.rate ?? createRate({ timing })
 
   const call = async (path: string, body: string, submits: boolean, { signal, beforeSending }: SubmitOptions) => {
     const url = `${baseUrl}${path}`
     const asked = { url, baseUrl, organizationId, publicKey: stamper.publicKey, submits }
-    const turn = await rate.take(signal).catch((error: unknown) => {
+    const hold = (waitMs: number) => {
+      logger.warn('held back', { path, waitMs })
+      if (submits || !deadline) assertShort(waitMs)
+      else if (!deadline.allows(waitMs)) throw pastDeadline(heldBack(waitMs), deadline, waitMs)
+    }
+    const turn = await rate.take(signal, hold).catch((error: unknown) => {
       throw signal?.aborted ? cancelled(url, error, 'no') : error
     })
     await beforeSending?.()
+    if (submits) deadline?.submits()
     const startedAt = timing.now()
-    const answer = await asking(logger, path, () => sendOnce({ url, body, stamper, post, attemptMs, signal }))
+    const mostMs = submits ? attemptMs : attemptWithin(deadline, attemptMs)
+    const sent = asking(logger, path, () => sendOnce({ url, body, stamper, post, attemptMs: mostMs, signal }))
+    const answer = await sent.catch((error: unknown) => {
+      if (submits || !deadline || !(error instanceof ClientError) || error.code !== 'client/unreachable') throw error
+      throw deadline.silence(timing.now() - startedAt) ? error : pastDeadline(error, deadline, 0)
+    })
     const now = timing.now()
     logger.debug('answered', { path, status: answer.status, ms: now - startedAt })
     const refusal = answer.status < 200 || answer.status > 299 ? toClientError(answer, { ...asked, now }) : undefined
@@ -71,28 +85,35 @@ function createCaller(options: ClientOptions) {
   const query = async <Name extends QueryName>(
     name: Name,
     request: Omit<QueryTypes[Name]['request'], 'organizationId'>,
-    options: RequestOptions = {},
+    { signal: given }: RequestOptions = {},
   ): Promise<QueryTypes[Name]['response']> => {
+    const signal = given && deadline ? AbortSignal.any([given, deadline.signal]) : (given ?? deadline?.signal)
     const path = `/public/v1/query/${name}`
     const body = JSON.stringify({ organizationId, ...request })
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 1; ; ) {
       try {
-        const { json, answer, asked } = await call(path, body, false, options)
+        const { json, answer, asked } = await call(path, body, false, signal ? { signal } : {})
         if (!isRecord(json)) throw malformed(answer, asked, 'a JSON object')
         return json as QueryTypes[Name]['response']
       } catch (error) {
-        if (!(error instanceof ClientError) || !error.retryable || attempt === READ_ATTEMPTS) throw error
-        if ((error.retryAfterMs ?? 0) > MOST_PAUSE_MS) throw error
+        if (!(error instanceof ClientError) || !error.retryable) throw error
+        const { retryAfterMs = 0, code, message: said, facts } = error
+        // What the API asks for is bounded by the deadline; what is waited besides, by the number of attempts.
+        const isAsked = deadline !== undefined && retryAfterMs > deadline.paceMs
+        if (!isAsked && attempt === READ_ATTEMPTS) throw error
+        if (!deadline && retryAfterMs > MOST_PAUSE_MS) throw error
         const waitMs = waitBefore(attempt, error, timing)
+        if (deadline && !deadline.allows(waitMs)) throw pastDeadline(error, deadline, waitMs)
+        const status = facts['HTTP status']
         logger.warn('reading again', {
           path,
-          attempt,
-          of: READ_ATTEMPTS,
-          code: error.code,
-          said: error.message,
+          code,
+          said,
           waitMs,
+          ...(isAsked ? { status, retryAfterMs, leftMs: deadline.leftMs() } : { attempt, of: READ_ATTEMPTS }),
         })
-        await timing.sleep(waitMs, options.signal)
+        await timing.sleep(waitMs, signal)
+        if (!isAsked) attempt++
       }
     }
   }

@@ -8,6 +8,8 @@ export interface ClientErrorOptions extends QuorateErrorOptions {
   readonly submitted: SubmittedState
   /** How long the API asks us to wait, when it says so. */
   readonly retryAfterMs?: number | undefined
+  /** @default as the table of codes says */
+  readonly retryable?: boolean
 }
 
 /** A request that did not work. `facts` hold the API's own code and message. */
@@ -22,7 +24,7 @@ export class ClientError extends QuorateError {
     const row: CodeRow = clientCodes[code]
     super(code, message, { next: row.solve, ...(row.exit === undefined ? {} : { exit: row.exit }), ...options })
     this.submitted = options.submitted
-    this.retryable = row.retryable ?? false
+    this.retryable = options.retryable ?? row.retryable ?? false
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
   }
 }

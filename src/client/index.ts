@@ -5,6 +5,7 @@
  */
 export { type ClientOptions, createQueryClient, createSubmitClient } from './client.ts'
 export { type ClientCode, clientCodes } from './codes.ts'
+export type { Deadline } from './deadline.ts'
 export { ClientError, type SubmittedState } from './error.ts'
 export type { QueryClient, RequestOptions, SubmitClient } from './model.ts'
 export { type AskProxy, asksProxy } from './proxy.ts'

@@ -9,9 +9,9 @@ import type { Rate, Turn } from './rate.ts'
  */
 export function createRateWithin(own: Rate, shared: Rate, { isKnown }: { readonly isKnown: boolean }): Rate {
   let line: Promise<unknown> = Promise.resolve()
-  const pass = async (signal: AbortSignal | undefined): Promise<Turn> => {
-    const mine = await own.take(signal)
-    const ours = await shared.take(signal)
+  const pass = async (...given: Parameters<Rate['take']>): Promise<Turn> => {
+    const mine = await own.take(...given)
+    const ours = await shared.take(...given)
     return {
       taken() {
         mine.taken()
@@ -24,8 +24,8 @@ export function createRateWithin(own: Rate, shared: Rate, { isKnown }: { readonl
     }
   }
   return {
-    take(signal) {
-      const turn = line.then(() => pass(signal))
+    take(...given) {
+      const turn = line.then(() => pass(...given))
       // One that gives up, or is refused its turn, leaves the line to the next.
       line = turn.catch(() => {})
       return turn

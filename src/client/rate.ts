@@ -5,10 +5,11 @@ import type { Turns } from './turns.ts'
 /** Lets the requests to one organization through at a bounded rate, whichever of a process's clients they come from. */
 export interface Rate {
   /**
-   * Resolves when the next request may go, in the order in which they were asked for. Throws `client/rate-limited` when
-   * the API has asked for a longer wait than is worth sitting through.
+   * Resolves when the next request may go, in the order in which they were asked for. Before a wait that a refusal has asked
+   * for, `hold` is called with its length; what it throws is thrown here.
+   * @param hold @default throws `client/rate-limited` where the wait is longer than a minute
    */
-  take(signal?: AbortSignal): Promise<Turn>
+  take(signal?: AbortSignal, hold?: (ms: number) => void): Promise<Turn>
 }
 
 /** One request's turn; its answer moves the rate. */
@@ -80,11 +81,11 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
     spacedAt = now
   }
 
-  const pass = async (signal: AbortSignal | undefined): Promise<Turn> => {
+  const pass = async (signal: AbortSignal | undefined, hold: (ms: number) => void): Promise<Turn> => {
     for (;;) {
       signal?.throwIfAborted()
       const now = timing.now()
-      if (heldUntil - now > MOST_PAUSE_MS) throw heldTooLong(heldUntil - now)
+      if (heldUntil > now) hold(heldUntil - now)
       recover()
       // A shared turn is itself one spacing after the one before.
       const apartMs = shares ? spacingMs - leastSpacingMs : spacingMs
@@ -118,8 +119,8 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
   })
 
   return {
-    take(signal) {
-      const turn = line.then(() => pass(signal))
+    take(signal, hold = assertShort) {
+      const turn = line.then(() => pass(signal, hold))
       // One that gives up, or is refused its turn, leaves the line to the next.
       line = turn.catch(() => {})
       return turn
@@ -134,7 +135,13 @@ function spacingOf(requestsPerSecond: number | undefined): number {
   return Math.ceil(1_000_000 / perSecond) / 1000
 }
 
-function heldTooLong(ms: number): ClientError {
+/** Throws `client/rate-limited` where a wait is longer than is worth sitting through. */
+export function assertShort(ms: number): void {
+  if (ms > MOST_PAUSE_MS) throw heldBack(ms)
+}
+
+/** What the API has asked for, of a request that was not sent because of it. */
+export function heldBack(ms: number): ClientError {
   const seconds = Math.ceil(ms / 1000)
   return new ClientError('client/rate-limited', `the API asks for no request in the next ${seconds} s`, {
     submitted: 'no',

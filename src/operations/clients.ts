@@ -96,9 +96,9 @@ export function createClients(
 }
 
 /** The parts of a place that a client needs. */
-type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate' | 'logger'>
+type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate' | 'logger' | 'deadline'>
 
-function clientOptions({ baseUrl, organizationId, key, rate, logger }: ClientPlace) {
+function clientOptions({ baseUrl, organizationId, key, rate, logger, deadline }: ClientPlace) {
   const more = logger === undefined ? {} : { logger }
-  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, key), rate, ...more }
+  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, key), rate, deadline, ...more }
 }

@@ -1,4 +1,4 @@
-import type { Rate } from '../client/index.ts'
+import type { Deadline, Rate } from '../client/index.ts'
 import type { CommandKey, KeeperKey, SignatureScheme, StampingKey } from '../stamp/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 
@@ -25,4 +25,6 @@ export interface Place {
   readonly rate: Rate
   /** Told of requests that are tried again or wait for an answer. @default nobody */
   readonly logger?: Logger
+  /** How long the API may hold back the reads of this command. @default none, as for a worker */
+  readonly deadline?: Deadline
 }

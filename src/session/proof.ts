@@ -1,4 +1,4 @@
-import { createQueryClient } from '../client/index.ts'
+import { type ClientOptions, createQueryClient } from '../client/index.ts'
 import { createP256KeyBytes, type RandomBytes, sha256, verifyEs256 } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { decodeBase64, encodeHex, encodeUtf8 } from '../encoding/index.ts'
@@ -35,7 +35,11 @@ export function createSessionKey(randomBytes: RandomBytes): SessionKey {
  */
 export async function proveSession(
   token: string,
-  { baseUrl, key, keys }: { readonly baseUrl: string; readonly key: SessionKey; readonly keys: PinnedKeys },
+  {
+    key,
+    keys,
+    ...api
+  }: Omit<ClientOptions, 'organizationId' | 'stamper'> & { readonly key: SessionKey; readonly keys: PinnedKeys },
 ): Promise<Session> {
   const claims = readClaims(token)
   const { exp, public_key: publicKey, organization_id: organizationId } = claims
@@ -43,10 +47,10 @@ export async function proveSession(
     throw notGenuine('the session token is about another key')
   if (keys.notarizerPublicKey && !isSigned(token, keys.notarizerPublicKey, sha256))
     throw notGenuine('the session token is not signed by the service')
-  const client = createQueryClient({ baseUrl, organizationId, stamper: createApiKeyStamper(key) })
+  const client = createQueryClient({ ...api, organizationId, stamper: createApiKeyStamper(key) })
   const { userId, username: userName } = await client.query('whoami', {})
   if (userId !== claims['user_id']) throw notGenuine('the session token names another user than the API does')
-  return { baseUrl, organizationId, userId, userName, ...key, expiresAt: exp * 1000 }
+  return { baseUrl: api.baseUrl, organizationId, userId, userName, ...key, expiresAt: exp * 1000 }
 }
 
 /** The claims of a token, which says nothing about who wrote it. Throws `session/not-genuine`. */

@@ -1,4 +1,4 @@
-import { ClientError, createSubmitClient } from '../client/index.ts'
+import { ClientError, type ClientOptions, createSubmitClient } from '../client/index.ts'
 import { createP256Signer } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { encodeBase64Url, encodeUtf8 } from '../encoding/index.ts'
@@ -14,6 +14,8 @@ export interface LoginPlace {
   readonly keys: PinnedKeys
   /** The time of the API, milliseconds since the epoch. */
   readonly now: () => number
+  /** How long its reads may be held back, and who is told. @default six attempts, and nobody */
+  readonly waiting?: Pick<ClientOptions, 'logger' | 'deadline'>
 }
 
 /** What proves who somebody is: it stamps requests, beside the key that a session of theirs would have. */
@@ -27,7 +29,7 @@ export interface Proof {
  * `session/…`, or what the API refuses with.
  */
 export async function stampLogin(
-  { baseUrl, organizationId, keys, now }: LoginPlace,
+  { baseUrl, organizationId, keys, now, waiting }: LoginPlace,
   { key, stamper }: Proof,
 ): Promise<Session> {
   const body = JSON.stringify({
@@ -52,7 +54,7 @@ export async function stampLogin(
       next: 'ask an administrator why this login needs more than what you proved; nothing was kept',
     })
   }
-  return proveSession(token, { baseUrl, key, keys })
+  return proveSession(token, { baseUrl, key, keys, ...waiting })
 }
 
 /** What a token proves of the person who holds the key that it names. */

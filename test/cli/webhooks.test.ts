@@ -12,6 +12,7 @@ import { startWrongNode } from '../service/outbox/wrong-node.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { accountsOf, ETHEREUM } from '../service/signing/keys.ts'
 import { environmentOf, quorateShared as quorate, serve, testFolder } from './harness.ts'
+import { startCommand } from './started.ts'
 
 describe('webhooks', () => {
   test('webhooks: doctor says what was given up, and why', async () => {
@@ -176,5 +177,46 @@ describe('webhooks', () => {
     const both = await listed(['--rotate-webhook-key'])
     expect(both).toEqual([first, expect.anything()])
     expect(await listed(['--rotate-webhook-key'])).toEqual(both)
+  })
+})
+
+describe('webhooks: listening to a service that is gone', () => {
+  /** A service in a process, so that it can be killed and stopped, and somebody who listens there. */
+  async function listening(...more: readonly string[]) {
+    const folder = testFolder()
+    const served = await serve(join(folder, 'service'))
+    const env = {
+      QUORATE_BASE_URL: served.baseUrl,
+      QUORATE_ORGANIZATION_ID: served.organizationId,
+      QUORATE_API_KEY_FILE: join(served.folder, 'bootstrap.json'),
+      QUORATE_DATA_DIR: join(folder, 'data'),
+    }
+    const args = ['webhooks', 'listen', '--folder', served.folder, ...more]
+    const listen = startCommand(args, { env, home: folder })
+    return { served, env, listen }
+  }
+
+  test('it is said while it is asked, and the command ends after `--wait`', async () => {
+    const { served, listen } = await listening('--wait', '15s')
+    await listen.says(/Listening for/)
+    process.kill(served.pid, 'SIGKILL')
+    await listen.says(/^Waiting: whoami, try 1 of 6: cannot reach the API at `http:[^`]+`: ECONN/m)
+    const { exit, stderr } = await listen.ended
+    expect(exit, stderr).toBe(1)
+    expect(stderr).toMatch(/error cli\/not-listening: the service is gone: cannot reach the API/)
+    expect(stderr).toMatch(/submitted +the endpoint, which the service still has when it comes back/)
+  })
+
+  test('where it was not there to begin with, that is said at once', async () => {
+    const { served, env, listen: before } = await listening()
+    await before.says(/Listening for/)
+    before.kill()
+    expect((await before.ended).stderr).toContain('Ending: the endpoint is deleted.')
+    await served.stop()
+    const ran = await quorate(['webhooks', 'listen', '--url', 'https://hooks.example/in'], { env })
+    expect(ran.exit, ran.stderr).toBe(1)
+    expect(ran.stderr).toContain('error client/unreachable')
+    // Nothing was made, so nothing is looked for.
+    expect(ran.stderr).not.toContain('list_webhook_endpoints')
   })
 })

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { createDeadline } from '../../src/cli/deadline.ts'
 import {
   ClientError,
   type ClientOptions,
@@ -322,6 +323,73 @@ describe('client: reads are tried again', () => {
     const { baseUrl } = await serve(busy, answers(200, {}))
     await createQueryClient(options(baseUrl, { timing })).query('whoami', {})
     expect(timing.slept).toEqual([7000])
+  })
+})
+
+describe('client: the deadline of a command', () => {
+  const busy = (retryAfter: string, status = 429) =>
+    answers(
+      status,
+      { code: status === 429 ? 8 : 14, message: 'not now', details: [], turnkeyErrorCode: '' },
+      { 'retry-after': retryAfter },
+    )
+
+  test('two minutes are waited, as the API asks, and no more', async () => {
+    const timing = testTiming()
+    const deadline = createDeadline({}, timing.now)
+    const { baseUrl, seen } = await serve(busy('59'))
+    const fault = await faultOf(createQueryClient(options(baseUrl, { timing, deadline })).query('whoami', {}))
+    expect(fault).toMatchObject({ code: 'client/rate-limited', retryable: false, facts: { submitted: 'nothing' } })
+    expect(fault.message).toContain('the next try would be in 59 s, and 2 s are left of the 120 s that the reads of a')
+    expect(seen).toHaveLength(3)
+    expect(timing.slept).toEqual([59_000, 59_000])
+  })
+
+  test('one read takes from the time of the next, of another client too; an answer in between gives none back', async () => {
+    const timing = testTiming()
+    const deadline = createDeadline({}, timing.now)
+    const ok = answers(200, {})
+    const { baseUrl } = await serve(busy('50', 503), ok, busy('50', 503), ok, busy('50', 503))
+    const ask = () => createQueryClient(options(baseUrl, { timing, deadline })).query('whoami', {})
+    await ask()
+    await ask()
+    expect((await faultOf(ask())).message).toContain('the next try would be in 50 s, and 20 s are left')
+    expect(timing.slept).toEqual([50_000, 50_000])
+  })
+
+  test('a pause of a moment is pace, and not counted', async () => {
+    const timing = testTiming()
+    const deadline = createDeadline({ wait: '0' }, timing.now)
+    const { baseUrl } = await serve(busy('1'), answers(200, {}))
+    await createQueryClient(options(baseUrl, { timing, deadline })).query('whoami', {})
+    expect(timing.slept).toEqual([1000])
+  })
+
+  test('a read that has its turn only after a pause is bounded too; a submit waits as before, and goes out once', async () => {
+    const timing = testTiming()
+    const deadline = createDeadline({ wait: '30s' }, timing.now)
+    const rate = createRate({ timing })
+    const { baseUrl, seen } = await serve(busy('40'), answers(200, { activity }))
+    const client = createSubmitClient(options(baseUrl, { timing, deadline, rate }))
+    await faultOf(client.submit(path, '{"a":1}'))
+    const fault = await faultOf(client.query('whoami', {}))
+    expect(fault).toMatchObject({ code: 'client/rate-limited', submitted: 'no' })
+    expect(fault.facts.submitted).toMatch(/^1 request before this one/)
+    expect(seen).toHaveLength(1)
+    expect(timing.slept).toEqual([])
+    await client.submit(path, '{"a":1}')
+    expect(seen).toHaveLength(2)
+    expect(timing.slept).toEqual([40_000])
+  })
+
+  test('what lasts for hours counts anew after ten quiet minutes', async () => {
+    const timing = testTiming()
+    const deadline = createDeadline({}, timing.now)
+    expect(deadline.allows(100_000)).toBe(true)
+    await timing.sleep(100_000)
+    expect(deadline.allows(100_000)).toBe(false)
+    await timing.sleep(601_000)
+    expect(deadline.allows(100_000)).toBe(true)
   })
 })
 

@@ -55,10 +55,20 @@ export async function findSeen({ settings }: Pick<CommandInput, 'settings'>): Pr
   return organizationId === undefined ? undefined : { organizationId, now: Date.now, isDown: true }
 }
 
-/** Where a command works, with the key in use. */
-export async function findPlace(input: Pick<CommandInput, 'settings' | 'io'>): Promise<Place> {
+/** Where a command works, with the key in use; without a deadline for what goes on however long it takes. */
+export async function findPlace(
+  input: Pick<CommandInput, 'settings' | 'io'> & Partial<Pick<CommandInput, 'deadline'>>,
+): Promise<Place> {
   const place = await withKey(input.settings, await findApi(input))
-  return { ...place, logger: createWaitLogger(input.io, place.baseUrl) }
+  return { ...place, ...waitingOf(input, place.baseUrl) }
+}
+
+/** How the clients of a command wait: they say so, and end at its deadline. */
+export function waitingOf(
+  { io, deadline }: Pick<CommandInput, 'io'> & Partial<Pick<CommandInput, 'deadline'>>,
+  baseUrl: string,
+): Pick<Place, 'logger' | 'deadline'> {
+  return { logger: createWaitLogger(io, baseUrl), ...(deadline ? { deadline } : {}) }
 }
 
 async function withKey(settings: Settings, api: Api): Promise<Place> {

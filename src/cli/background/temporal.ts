@@ -63,13 +63,14 @@ export function temporalOf(
  * whatever key its worker has.
  */
 export async function withApplies<T>(
-  input: Pick<CommandInput, 'settings' | 'environment' | 'io'>,
+  input: Pick<CommandInput, 'settings' | 'environment' | 'io' | 'deadline'>,
   place: Place,
   work: (applies: ApplyPlace) => Promise<T>,
   { isLook = false }: { readonly isLook?: boolean } = {},
 ): Promise<T> {
   const running = isLook ? await findRunningTemporal(input) : undefined
   const temporal = running ?? (await findTemporalServer(input, place))
+  if (!isLook) input.deadline.handOver()
   try {
     const { organizationId } = place
     const { dataDir } = input.settings

@@ -13,7 +13,7 @@ import {
 import { openSessions } from '../../session/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
 import { originsText, readAuthProxyState } from '../auth-proxy-state.ts'
-import { bootstrapKey, keyInUse, loadKey } from '../background/connect.ts'
+import { bootstrapKey, keyInUse, loadKey, waitingOf } from '../background/connect.ts'
 import { askBackground, findBackground, silentBackground } from '../background/control.ts'
 import { leftOverTemporal, temporalDeath } from '../background/embedded-temporal.ts'
 import { assertPlanStore } from '../background/plan-store-place.ts'
@@ -211,7 +211,13 @@ async function checkApi(input: CommandInput): Promise<Finding> {
     return { check, state: 'not used', found: 'no API is named and no embedded service runs' }
   try {
     const key = await keyInUse(settings, { baseUrl, organizationId, embedded: settings.baseUrl === undefined })
-    const client = reader({ baseUrl, organizationId, key, rate: rateOf(settings, baseUrl) })
+    const client = reader({
+      baseUrl,
+      organizationId,
+      key,
+      rate: rateOf(settings, baseUrl),
+      ...waitingOf(input, baseUrl),
+    })
     const who = await client.query('whoami', {})
     const found = `${baseUrl} knows the key as ${who.username} of ${who.organizationName} (${who.organizationId})`
     if (input.environment['CI'] && (await isOfRootQuorum(client, who.userId))) {

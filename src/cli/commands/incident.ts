@@ -33,7 +33,7 @@ import { writeRevert } from './incident-revert.ts'
 /** Says where a key is registered, what it could do and did; with `--contain` it is cut off first, and what it did is read after that. */
 export async function incidentKey(input: CommandInput): Promise<ExitCode> {
   const publicKey = readPublicKey(input.args[0]!)
-  const place = await findPlace(input)
+  const place = await findPlace(endless(input))
   const client = reader(place)
   const registered = await locateKey(client, { organizationId: client.organizationId, publicKey })
   const own =
@@ -46,7 +46,7 @@ export async function incidentKey(input: CommandInput): Promise<ExitCode> {
 /** The same of a user, all of whose credentials somebody else may have. */
 export async function incidentUser(input: CommandInput): Promise<ExitCode> {
   const named = input.args[0]!
-  const place = await findPlace(input)
+  const place = await findPlace(endless(input))
   const client = reader(place)
   const own = await locateUser(client, named)
   if (!own) {
@@ -61,6 +61,9 @@ export async function incidentUser(input: CommandInput): Promise<ExitCode> {
   const since = readSince(input.options['since'], place.now())
   return report(input, { place, client, user, own: [own], publicKeys, since })
 }
+
+/** To contain goes on through whatever the API holds back: it must not end half done because that takes minutes. */
+const endless = ({ settings, io }: CommandInput) => ({ settings, io })
 
 async function report(input: CommandInput, suspected: Suspected): Promise<ExitCode> {
   const { io, json, options, settings } = input

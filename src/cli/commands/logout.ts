@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { rateOf, submitter } from '../../operations/index.ts'
 import { openSessions, type Session } from '../../session/index.ts'
-import { type Api, findApi } from '../background/connect.ts'
+import { type Api, findApi, waitingOf } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
@@ -39,11 +39,17 @@ async function findOrForget(sessions: ReturnType<typeof openSessions>, api: Api)
 }
 
 /** Deletes the key of the session with the key itself; gives the reason where that did not come about. */
-async function endAtApi({ settings }: CommandInput, api: Api, session: Session): Promise<string | undefined> {
+async function endAtApi(input: CommandInput, api: Api, session: Session): Promise<string | undefined> {
   const { userId, publicKey, privateKey } = session
   const { baseUrl, organizationId } = api
   const key = { privateKey, publicKey, curve: 'p256' } as const
-  const client = submitter({ baseUrl, organizationId, key, rate: rateOf(settings, baseUrl) })
+  const client = submitter({
+    baseUrl,
+    organizationId,
+    key,
+    rate: rateOf(input.settings, baseUrl),
+    ...waitingOf(input, baseUrl),
+  })
   try {
     const { apiKeys } = await client.query('get_api_keys', { userId })
     const own = apiKeys.find(({ credential }) => credential.publicKey === publicKey)

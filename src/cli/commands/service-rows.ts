@@ -229,6 +229,7 @@ export const serviceCommands: readonly CommandRow[] = [
         repeatable: true,
       },
       { flags: '--count <events>', meaning: 'end after so many (default: at Ctrl-C)' },
+      { flags: '--wait <time>', meaning: 'end once the service was gone for so long (default: 2m)' },
       { flags: '--port <port>', meaning: 'port on 127.0.0.1 to listen at (default: a free one)' },
       { flags: '--url <url>', meaning: 'where the service finds that port, such as a tunnel (default: 127.0.0.1)' },
       serviceFolder,
@@ -236,7 +237,7 @@ export const serviceCommands: readonly CommandRow[] = [
     example: 'quorate webhooks listen --forward-to http://127.0.0.1:3000/webhooks',
     help: {
       description:
-        'Makes a webhook endpoint in the organization, listens on 127.0.0.1, verifies what comes by the keys that the service publishes, shows it, and deletes the endpoint when it ends. A service on this machine lets webhooks go to that one port as long as the command runs; another one needs `serve --allow-webhook-host`, or a public address and `--url`. With `--forward-to`, the same bytes and headers go to your program; an answer of 5xx, or none, has the service try again. With `--json` each event is a line.',
+        'Makes a webhook endpoint in the organization, listens on 127.0.0.1, verifies what comes by the keys that the service publishes, shows it, and deletes the endpoint when it ends. When the service is gone, that is said within ten seconds, and it is asked until it is back, for as long as `--wait` says. A service on this machine lets webhooks go to that one port as long as the command runs; another one needs `serve --allow-webhook-host`, or a public address and `--url`. With `--forward-to`, the same bytes and headers go to your program; an answer of 5xx, or none, has the service try again. With `--json` each event is a line.',
       examples: [['quorate webhooks listen --event ACTIVITY_UPDATES --count 1', 'wait for the next activity']],
       seeAlso: ['webhooks verify', 'webhooks deliveries', 'serve', 'fault add'],
     },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { SubmitClient } from '../../client/index.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ClientError, type QueryClient, type SubmitClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, messageOf, QuorateError } from '../../diagnostics/index.ts'
 import { type Place, submitter } from '../../operations/index.ts'
 import { makeBody, shortCode } from '../../plan/index.ts'
@@ -18,6 +19,13 @@ import { withoutSecrets } from '../views/without-secrets.ts'
 import { type CameIn, startWebhookReceiver } from '../webhook-receiver.ts'
 import { createVerifier } from '../webhook-verifier.ts'
 
+/** How often the service is asked whether it is still there, from which nothing may come for hours. */
+const ASK_EVERY_MS = 10_000
+/** The least time between two rounds of tries while it is gone. */
+const LOOK_EVERY_MS = 1_000
+/** What a service that is gone, or that stands there broken, is told by. */
+const GONE: readonly string[] = ['client/unreachable', 'client/server-error']
+
 /** A service waits for ten seconds; what it is told in its place must come before. */
 const FORWARD_MS = 9_000
 
@@ -34,6 +42,7 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
   const place = await findPlace(input)
   const client = submitter(place)
   const stopped = Promise.withResolvers<void>()
+  const ending = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
   const path = publicUrl === undefined ? `/${randomUUID()}` : new URL(publicUrl).pathname
   let shown = 0
@@ -50,23 +59,72 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
   const url = publicUrl ?? `http://127.0.0.1:${receiver.port}${path}`
   const folder = serviceFolder(input)
   const isOpened = publicUrl === undefined && (await openLoopback(folder, receiver.port))
+  let mayExist = true
   try {
-    const waiting = await makeEndpoint(client, { url, events, now: place.now() })
+    const waiting = await makeEndpoint(client, { url, events, now: place.now() }).catch((error: unknown) => {
+      mayExist = !(error instanceof ClientError && error.submitted === 'no')
+      if (mayExist) io.say(line`Whether the endpoint was made is not known: ${messageOf(error)}\n`)
+      throw error
+    })
     io.say(
       waiting === undefined
         ? line`Listening for ${events.join(', ')} of ${place.organizationId}; Ctrl-C ends it.\n`
         : line`The endpoint waits for approval as ${shortCode(waiting.fingerprint)}: others vote with \`quorate approve ${shortCode(waiting.fingerprint)}\`. Nothing comes before. Ctrl-C ends it.\n`,
     )
     if (forwardTo !== undefined) io.say(line`Each event goes to ${forwardTo}, which answers the service.\n`)
-    await stopped.promise
-  } finally {
-    await deleteEndpoint(client, url, { now: place.now(), say: io.say }).catch((error: unknown) => {
-      io.say(line`The endpoint ${url} may still be there: ${messageOf(error)}\n`)
+    const gone = untilGone(client, { limitMs: input.deadline.limitMs, signal: ending.signal, say: io.say })
+    await Promise.race([stopped.promise, gone]).catch((error: unknown) => {
+      mayExist = false
+      throw notThere(error, url)
     })
+    io.say('Ending: the endpoint is deleted.\n')
+  } finally {
+    ending.abort()
+    if (mayExist)
+      await deleteEndpoint(client, url, { now: place.now(), say: io.say }).catch((error: unknown) => {
+        io.say(line`The endpoint ${url} may still be there: ${messageOf(error)}\n`)
+      })
     if (isOpened) await askAboutWebhooks(folder, { kind: 'close-loopback', port: receiver.port }).catch(() => {})
     await receiver.close()
   }
   return EXIT.done
+}
+
+/** Asks the service now and then whether it is there; throws what it was answered with once it was gone for so long. */
+async function untilGone(
+  client: QueryClient,
+  {
+    limitMs,
+    signal,
+    say,
+  }: { readonly limitMs: number; readonly signal: AbortSignal } & Pick<CommandInput['io'], 'say'>,
+): Promise<never> {
+  let goneSince: number | undefined
+  for (;;) {
+    if (goneSince === undefined) await delay(ASK_EVERY_MS, undefined, { signal, ref: false })
+    const askedAt = performance.now()
+    try {
+      await client.query('whoami', {}, { signal })
+      if (goneSince !== undefined) say(line`${client.baseUrl} answers again.\n`)
+      goneSince = undefined
+    } catch (error) {
+      // Whatever else it refuses with, it is there, and its events come.
+      if (!(error instanceof ClientError)) throw error
+      const isGone = GONE.includes(error.code)
+      goneSince = isGone ? (goneSince ?? askedAt) : undefined
+      // One that may not be tried again is past the deadline.
+      if (isGone && (!error.retryable || performance.now() - goneSince! >= limitMs)) throw error
+      await delay(LOOK_EVERY_MS, undefined, { signal })
+    }
+  }
+}
+
+function notThere(cause: unknown, url: string): QuorateError {
+  return new QuorateError('cli/not-listening', `the service is gone: ${messageOf(cause)}`, {
+    facts: { endpoint: url, submitted: 'the endpoint, which the service still has when it comes back' },
+    next: 'see that the service runs (`quorate doctor`), listen again, and delete the endpoint that is left',
+    cause,
+  })
 }
 
 /** Verifies, shows and forwards what comes. The status answers the service: what fails with 5xx comes again. */

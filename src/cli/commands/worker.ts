@@ -43,7 +43,8 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
   const webhookPort = readPort(options['webhookPort'], '--webhook-port')
   const { logger, sink } = createLog()
   await routeTemporalLogs(logger)
-  const place = await findPlace(input)
+  // It goes on for as long as it is not ended: no deadline.
+  const place = await findPlace({ settings, io })
   const { organizationId, baseUrl } = place
   const temporal = await findTemporalServer(input, place)
   const taskQueue = taskQueueOf(organizationId)
