@@ -80,7 +80,8 @@ const PROVES: FamilyRow = {
   nothing: 'it leads to a login by a contact or a provider, which is told as a credential of whoever has it',
 }
 const ITSELF: FamilyRow = {
-  nothing: 'users log in by it for themselves alone, with a credential that is theirs already',
+  nothing:
+    'users log in by it for themselves alone; of which sort the key is that they get is followed as a credential of their own',
 }
 /** The sort of key that a login gives depends on the login; of a user who may log in one sort is known. */
 const LOGIN: FamilyRow = {
@@ -142,7 +143,7 @@ export const FAMILIES: Readonly<Record<ActivityFamily, FamilyRow>> = {
       says: '`CREATE_READ_WRITE_SESSION` lets a member of the root quorum act for another user: what somebody gains by it was not followed',
     },
   },
-  CREATE_READ_ONLY_SESSION: ITSELF,
+  CREATE_READ_ONLY_SESSION: { nothing: 'users get a token by it that may ask, and do nothing' },
   STAMP_LOGIN: ITSELF,
   EMAIL_AUTH: LOGIN,
   OTP_AUTH: LOGIN,
@@ -156,7 +157,9 @@ export const FAMILIES: Readonly<Record<ActivityFamily, FamilyRow>> = {
       says: '`INIT_USER_EMAIL_RECOVERY` sends whoever reads the e-mail of a user a key of this user: what somebody gains by it was not followed',
     },
   },
-  RECOVER_USER: ITSELF,
+  RECOVER_USER: {
+    nothing: 'users get a passkey by it with the key that was mailed to them, which is told of the mail',
+  },
   INIT_OTP_AUTH: PROVES,
   INIT_OTP: PROVES,
   VERIFY_OTP: PROVES,

@@ -247,7 +247,9 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const made = Array.from({ length: newcomers }, (_, index): Voter => {
       const approver: Approver = { id: `new user ${index + 1}`, alias: `new user ${index + 1}`, tags: [] }
       const all: Gains = new Set(['tags', 'name', 'email'])
-      return { name: approver.id, approver, views: views.of(approver, all), credentials: madeCredentials(approver.id) }
+      const held = madeCredentials(approver.id)
+      const one = { name: approver.id, approver, views: views.of(approver, all), credentials: held }
+      return gains.has('own') ? { ...one, credentials: [...held, ...ownFor(one)] } : one
     })
     return [...present, ...made]
   }

@@ -22,6 +22,7 @@ export type Gains = ReadonlySet<Gain>
 
 /** What lets people add credentials of their own. */
 export const OWN = 'ACTIVITY_TYPE_CREATE_API_KEYS_V2'
+const SESSION = 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2'
 const MOST_VIEWS = 64
 const MOST_NEW_USERS = 6
 
@@ -88,19 +89,31 @@ export function madeCredentials(userId: string, by: Gains = new Set(['others']))
   ]
 }
 
+/** The key of a session that a user begins (docs/protocol/sessions.md#login-keys). */
+function sessionKey(userId: string, sort: 'LOGIN' | 'READ_WRITE_SESSION_KEY_P256'): CredentialFacts {
+  const type = `CREDENTIAL_TYPE_${sort}`
+  return apiKeyFacts({ id: `${userId} new ${type}`, userId, type, publicKey: `new ${type}` })
+}
+
 /** Tells which credentials a user may add to their own: by default any, unless a policy says otherwise of the activity that adds them. */
 export function createOwnRight(
   ask: (world: AddressedWorld) => PowerQuestion,
   { organization, nowMs }: { readonly organization: ReturnType<typeof organizationOf>; readonly nowMs: number },
 ): (voter: Voter) => readonly CredentialFacts[] {
   const { rootQuorum: _, ...base } = contextFor(organization, nowMs, false)
-  const adding = (gain: Gain, type: string) => {
+  const adding = (type: string, made: (userId: string) => readonly CredentialFacts[]) => {
     const { applying } = ask(EVERY_REQUEST.find(({ row }) => row.type === type)!)
-    return { gain, type, policies: applying.map(({ rule }) => rule.consensus) }
+    return { type, made, policies: applying.map(({ rule }) => rule.consensus) }
   }
-  const ways = [adding('keys', OWN), adding('passkeys', 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2')]
+  const ways = [
+    adding(OWN, (userId) => madeCredentials(userId, new Set(['keys']))),
+    adding('ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', (userId) => madeCredentials(userId, new Set(['passkeys']))),
+    // A login of one's own gives a key of its own sort.
+    adding('ACTIVITY_TYPE_STAMP_LOGIN', (userId) => [sessionKey(userId, 'LOGIN')]),
+    adding(SESSION, (userId) => [sessionKey(userId, 'READ_WRITE_SESSION_KEY_P256')]),
+  ]
   return ({ approver, credentials = [] }) => {
-    const added = ways.flatMap(({ gain, type, policies }) =>
+    return ways.flatMap(({ type, made, policies }) =>
       credentials.some((credential) => {
         const activity = { type, params: {} }
         const context = {
@@ -112,10 +125,9 @@ export function createOwnRight(
         }
         return authorize(policies, context).outcome === 'OUTCOME_ALLOW'
       })
-        ? [gain]
+        ? made(approver.id)
         : [],
     )
-    return madeCredentials(approver.id, new Set(added))
   }
 }
 

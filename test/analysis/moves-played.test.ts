@@ -1,0 +1,80 @@
+/** Moves that no generated organization makes are told as they are, and played in a service to a signature. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { indirectPowersOf } from '../../src/analysis/index.ts'
+import { createQueryClient } from '../../src/client/index.ts'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { readActual } from '../../src/live/index.ts'
+import type { ActivityType } from '../../src/protocol/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
+import { complete } from '../service/handlers/steps.ts'
+import {
+  createTestUser,
+  startTestService,
+  type TestClient,
+  type TestService,
+  type TestUser,
+} from '../service/harness.ts'
+
+const is = ({ userId }: TestUser) => `approvers.any(u, u.id == '${userId}')`
+
+describe('moves played', () => {
+  let service: TestService
+  let bob: TestUser
+  let wallet: { readonly walletId: string; readonly addresses: readonly string[] }
+  beforeAll(async () => {
+    service = await startTestService()
+    bob = await createTestUser(service, 'bob')
+    const path = { path: "m/44'/60'/0'/0/0", pathFormat: 'PATH_FORMAT_BIP32' }
+    const account = { ...path, curve: 'CURVE_SECP256K1', addressFormat: 'ADDRESS_FORMAT_ETHEREUM' }
+    wallet = await complete(service.root, 'ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'cold', accounts: [account] })
+  })
+  afterAll(() => service.close())
+
+  const allow = async (name: string, consensus: string, condition: string) => {
+    const policy = { policyName: name, effect: 'EFFECT_ALLOW', consensus, condition, notes: '' }
+    const { policyId } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', policy)
+    return policyId
+  }
+  /** What is told of signing: who gets there by which activities, whether perhaps; and limits that were met. */
+  const told = async () => {
+    const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
+    const client = createQueryClient({ baseUrl: service.url, organizationId: service.organizationId, stamper })
+    const actual = await readActual(client, { sparing: true, mentioned: new Set(['wallet'] as const) })
+    const { rows, limits } = indirectPowersOf(actual, { nowMs: Date.now(), powers: ['sign'] })
+    const ways = rows
+      .filter(({ activities }) => activities.some((one) => one.startsWith('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2')))
+      .flatMap(({ paths }) => paths)
+      .map(({ people, steps, isConditional }) => [
+        people.join(' '),
+        steps.slice(0, -1).map(({ activity }) => activity.replace('ACTIVITY_TYPE_', '')),
+        isConditional,
+      ])
+    return { ways, limits }
+  }
+  const payload = () => ({
+    signWith: wallet.addresses[0]!,
+    payload: Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex'),
+    encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
+    hashFunction: 'HASH_FUNCTION_NO_OP',
+  })
+  const statusOf = async (client: TestClient, type: ActivityType, parameters: object) => {
+    const { path, text } = service.body(type, parameters)
+    const { body } = await client.raw(path, text)
+    return (body['activity'] as { status?: string } | undefined)?.status
+  }
+  const signs = (client: TestClient) => statusOf(client, 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', payload())
+  const COMPLETED = 'ACTIVITY_STATUS_COMPLETED'
+
+  test('moves played: a login of one’s own gives a key of the sort that a policy asks for', async () => {
+    const byLogin = `${is(bob)} && credentials.any(c, c.type == 'CREDENTIAL_TYPE_LOGIN')`
+    const policyId = await allow('by login', byLogin, "activity.action == 'SIGN'")
+    expect(await told()).toEqual({ ways: [['bob', ['CREATE_API_KEYS_V2'], false]], limits: [] })
+
+    expect(await signs(bob.client)).not.toBe(COMPLETED)
+    const key = generateP256KeyPair()
+    await complete(bob.client, 'ACTIVITY_TYPE_STAMP_LOGIN', { publicKey: key.publicKey })
+    expect(await signs(service.client(key.privateKey))).toBe(COMPLETED)
+    await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICY', { policyId })
+  })
+})
