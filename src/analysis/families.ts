@@ -19,6 +19,7 @@ export const GAINS = {
   passkeys: 'acts for any user, by a passkey added to them',
   codes: 'acts for any user, by a code sent to a new contact of theirs',
   providers: 'acts for any user, by a provider added to them',
+  sessions: 'acts for any user, by a session begun for them',
   quorum: 'changes the root quorum',
 } as const
 export type Gain = keyof typeof GAINS
@@ -32,6 +33,8 @@ export interface MoveInput {
   readonly readsCredentials: boolean
   /** Whether a tag that is taken away may give somebody something. */
   readonly tagsHoldBack: boolean
+  /** Of the root quorum. */
+  readonly threshold: number
 }
 
 /** A move that is not followed: where it may be made and may matter, more may be possible. */
@@ -40,15 +43,16 @@ export interface Unfollowed {
     readonly conditions: Reads
     readonly features: ReadonlySet<string>
     readonly readsCredentials: boolean
-    readonly threshold: number
   }) => boolean
-  /** Who has to be among those who make it. */
-  readonly by: 'anybody' | 'a member of the root quorum'
   readonly says: string
 }
 
 export type FamilyRow =
-  | { readonly gains: (of: MoveInput) => readonly Gain[] }
+  | {
+      readonly gains: (of: MoveInput) => readonly Gain[]
+      /** Whether a member of the root quorum has to submit it. @default false */
+      readonly isMembers?: true
+    }
   /** Why nobody has more power over what there is once it is done. */
   | { readonly nothing: string }
   | { readonly unfollowed: Unfollowed }
@@ -87,14 +91,12 @@ const ITSELF: FamilyRow = {
 const LOGIN: FamilyRow = {
   unfollowed: {
     matters: ({ readsCredentials }) => readsCredentials,
-    by: 'anybody',
     says: 'logins give keys of several sorts, and policies ask for credentials: what somebody gains by a login that policies allow was not followed',
   },
 }
 const PROXY: FamilyRow = {
   unfollowed: {
     matters: () => true,
-    by: 'anybody',
     says: 'the authentication proxy lets people log in by what they prove: what somebody gains by changing it was not followed',
   },
 }
@@ -135,14 +137,8 @@ export const FAMILIES: Readonly<Record<ActivityFamily, FamilyRow>> = {
   DELETE_API_KEYS: TAKES,
   DELETE_AUTHENTICATORS: TAKES,
   DELETE_OAUTH_PROVIDERS: TAKES,
-  CREATE_READ_WRITE_SESSION: {
-    // docs/protocol/sessions.md#read-write-sessions
-    unfollowed: {
-      matters: ({ threshold }) => threshold > 1,
-      by: 'a member of the root quorum',
-      says: '`CREATE_READ_WRITE_SESSION` lets a member of the root quorum act for another user: what somebody gains by it was not followed',
-    },
-  },
+  // Another user's is begun by a member of the root quorum alone (docs/protocol/sessions.md#read-write-sessions).
+  CREATE_READ_WRITE_SESSION: { gains: (of) => (of.threshold > 1 ? acting('sessions')(of) : []), isMembers: true },
   CREATE_READ_ONLY_SESSION: { nothing: 'users get a token by it that may ask, and do nothing' },
   STAMP_LOGIN: ITSELF,
   EMAIL_AUTH: LOGIN,
@@ -153,7 +149,6 @@ export const FAMILIES: Readonly<Record<ActivityFamily, FamilyRow>> = {
   INIT_USER_EMAIL_RECOVERY: {
     unfollowed: {
       matters: ({ features }) => features.has('EMAIL_RECOVERY') || features.has('ROOT_USER_EMAIL_RECOVERY'),
-      by: 'anybody',
       says: '`INIT_USER_EMAIL_RECOVERY` sends whoever reads the e-mail of a user a key of this user: what somebody gains by it was not followed',
     },
   },
@@ -182,7 +177,6 @@ export const FAMILIES: Readonly<Record<ActivityFamily, FamilyRow>> = {
   UPDATE_WALLET: {
     unfollowed: {
       matters: ({ conditions: { chains } }) => chains.has('wallet.label') || chains.has('wallet'),
-      by: 'anybody',
       says: '`UPDATE_WALLET` gives a wallet another name, and policies ask for names: what somebody gains by it was not followed',
     },
   },

@@ -195,6 +195,8 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const persons = new Map(everybody.map(({ approver }, at) => [approver.id, personAt(at)]))
   const peopleOf = (ids: readonly string[]): People =>
     ids.reduce((all, id) => unionOf(all, persons.get(id) ?? NOBODY), NOBODY)
+  const { userIds, threshold } = organization.rootQuorum
+  const members = peopleOf(userIds)
   const features = new Set(thingsOf(state, 'feature').map(({ name }) => name))
   const conditions = readsOf(...rules.map(({ compiled }) => compiled.condition?.tree))
   const readsCredentials = readsOf(...rules.map(({ compiled }) => compiled.consensus?.tree)).roots.has('credentials')
@@ -203,6 +205,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     hasPolicies: rules.length > 0,
     readsCredentials,
     tagsHoldBack: tagsHoldBack(rules),
+    threshold,
   })
   const views = createViews(rules, new Set(thingsOf(state, 'tag').map(({ id }) => id!)), limits)
   const newcomers = newcomersFor(rules, limits)
@@ -338,19 +341,31 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     return all
   }
   /** Whether some who are not the root quorum, and cannot write policies anyway, may make a move that is not followed. */
-  const isOpenTo = ({ requests, matters, by }: (typeof UNFOLLOWED)[number], all: readonly Reach[]): boolean => {
-    if (!matters({ conditions, features, readsCredentials, threshold })) return false
-    const members = peopleOf(userIds)
-    const isOne = (people: People) => !isRoot({ people }) && (by === 'anybody' || sizeOf(people, members) > 0)
+  const isOpenTo = ({ requests, matters }: (typeof UNFOLLOWED)[number], all: readonly Reach[]): boolean => {
+    if (!matters({ conditions, features, readsCredentials })) return false
     return requests.some((world) =>
       all.some(
         (reach) =>
           !reach.gains.has('policies') &&
           !actsForOthers(reach.gains) &&
-          stepsTo(askDirect(world), world.row.type, reach).some(({ joining }) => isOne(unionOf(reach.people, joining))),
+          stepsTo(askDirect(world), world.row.type, reach).some(
+            ({ joining }) => !isRoot({ people: unionOf(reach.people, joining) }),
+          ),
       ),
     )
   }
+  /** The same steps, begun by a member of the root quorum: whether others may follow is not tried. */
+  const begunByMember = (steps: readonly NextStep[]): readonly NextStep[] =>
+    steps.flatMap((next): readonly NextStep[] => {
+      const { joining, step } = next
+      if (sizeOf(joining, members) > 0)
+        return [{ ...next, isConditional: next.isConditional || step().people.length > 1 }]
+      return userIds.map((id) => ({
+        joining: unionOf(joining, peopleOf([id])),
+        isConditional: true,
+        step: () => ({ ...step(), people: [names.get(id) ?? id, ...step().people] }),
+      }))
+    })
   const follow = (): readonly Reach[] => {
     const start: Gained = { people: NOBODY, isConditional: false, gained: 0 }
     const own: IndirectStep = { activity: OWN, people: ['each of them'], policies: [], gains: GAINS.own }
@@ -380,19 +395,21 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   /** Adds what comes of a move to `next`; of those with the same people and gains the first is kept. */
   const goOn = (
     reach: Reach,
-    { question, activity, gains, isConditional: isPerhaps }: Move,
+    { question, activity, gains, isConditional: isPerhaps, isMembers }: Move,
     next: Map<string, Onward>,
     all: readonly Reach[],
   ) => {
     // Who may give and take any tag needs no other way to take one.
     const more = gains.filter((gain) => !reach.gains.has(gain) && !(gain === 'untags' && reach.gains.has('tags')))
-    if (more.length === 0) return
+    // Who acts for others acts for the root quorum.
+    if (more.length === 0 || (isMembers && actsForOthers(reach.gains))) return
     const gained = more.reduce((bits, gain) => bits | BITS[gain], reach.gained)
     // Nobody has to join who acts for everybody, so what comes of it is no better than this; to ask anew for each of them is dear.
     const best = { ...reach, gained }
     if (actsForOthers(reach.gains) && all.some((one) => isBetter(one, best))) return
     const told = more.map((gain) => GAINS[gain]).join(', ')
-    for (const { joining, step, isConditional: isOpen } of stepsTo(question, activity, reach)) {
+    const steps = stepsTo(question, activity, reach)
+    for (const { joining, step, isConditional: isOpen } of isMembers ? begunByMember(steps) : steps) {
       const people = unionOf(reach.people, joining)
       const isConditional = reach.isConditional || isOpen || isPerhaps
       const key = `${isConditional} ${gained} ${people.bits}`
@@ -435,8 +452,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     isConditional,
     steps,
   })
-  const { userIds, threshold } = organization.rootQuorum
-  const isRoot = ({ people }: Pick<Way, 'people'>) => threshold > 0 && sizeOf(people, peopleOf(userIds)) >= threshold
+  const isRoot = ({ people }: Pick<Way, 'people'>) => threshold > 0 && sizeOf(people, members) >= threshold
   const roots = (all: readonly Reach[]): readonly IndirectPath[] => {
     const rooted = all.filter(({ gains }) => gains.has('quorum') || (gains.has('policies') && gains.has('denials')))
     return leastOf(rooted.filter((one) => !isRoot(one))).map(toPath)

@@ -33,9 +33,13 @@ export interface Move {
   readonly gains: readonly Gain[]
   /** Whether what it gains comes together with what it takes: then what follows is told as possible. */
   readonly isConditional: boolean
+  /** Whether a member of the root quorum has to submit it. */
+  readonly isMembers: boolean
 }
 
-const ACTING = ['others', 'keys', 'passkeys', 'codes', 'providers'] as const satisfies readonly Gain[]
+/** What gains something of some users alone: the first version names them by their e-mail addresses. */
+const PERHAPS: ReadonlySet<string> = new Set(['ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION'])
+const ACTING = ['others', 'keys', 'passkeys', 'codes', 'providers', 'sessions'] as const satisfies readonly Gain[]
 
 /** Whether some can act for any user. */
 export function actsForOthers(gains: Gains): boolean {
@@ -47,7 +51,7 @@ export function movesOf(input: MoveInput) {
   const rows = EVERY_REQUEST.flatMap((request) => {
     const row = FAMILIES[request.row.family]
     const gains = 'gains' in row ? row.gains(input) : []
-    return gains.length === 0 ? [] : [{ request, gains }]
+    return gains.length === 0 ? [] : [{ request, gains, isMembers: 'isMembers' in row }]
   })
   let asked: readonly Move[]
   return {
@@ -55,10 +59,12 @@ export function movesOf(input: MoveInput) {
     asked: (ask: (world: AddressedWorld) => PowerQuestion) => {
       asked ??= [
         ...new Map(
-          rows.map(({ request, gains }) => {
+          rows.map(({ request, gains, isMembers }) => {
             const question = ask(request)
-            const isConditional = gains.includes('untags')
-            return [`${question.key} ${gains}`, { question, activity: request.row.type, gains, isConditional }] as const
+            const activity = request.row.type
+            const isConditional = gains.includes('untags') || PERHAPS.has(activity)
+            const key = `${question.key} ${gains} ${isConditional} ${isMembers}`
+            return [key, { question, activity, gains, isConditional, isMembers }] as const
           }),
         ).values(),
       ]
@@ -86,6 +92,7 @@ export function madeCredentials(userId: string, by: Gains = new Set(['others']))
     ...(has('passkeys') ? [passkeyFacts({ id: credentialId, userId, credentialId })] : []),
     ...(by.has('codes') ? [loginFacts(userId, 'code')] : []),
     ...(by.has('providers') ? [loginFacts(userId, 'oauth')] : []),
+    ...(by.has('sessions') ? [sessionKey(userId, 'READ_WRITE_SESSION_KEY_P256')] : []),
   ]
 }
 

@@ -30,6 +30,7 @@ const EXAMPLES: Readonly<Partial<Record<ActivityFamily, readonly Resource[]>>> =
   CREATE_API_KEYS: [],
   CREATE_AUTHENTICATORS: [],
   CREATE_OAUTH_PROVIDERS: [],
+  CREATE_READ_WRITE_SESSION: [live('rootQuorum', { threshold: 2, users: [idFor('user.bob'), idFor('user.carol')] })],
 }
 /** The root quorum alone makes it, which may do everything: it leads nobody further, and makes the way shorter. */
 const SHORTER = 'UPDATE_ROOT_QUORUM'
@@ -84,14 +85,7 @@ describe('families', () => {
   test.each(unfollowed)(
     'families: where somebody may %s and it matters, that it is not followed is said',
     (family, row) => {
-      const withQuorum = (resources: readonly Resource[]) =>
-        row.by === 'anybody'
-          ? resources
-          : [
-              ...resources.filter(({ kind }) => kind !== 'rootQuorum'),
-              live('rootQuorum', { threshold: 2, users: [idFor('user.bob'), idFor('user.carol')] }),
-            ]
-      const limitsOf = (policies: readonly Resource[]) => told(withQuorum(office({}, policies))).limits
+      const limitsOf = (policies: readonly Resource[]) => told(office({}, policies)).limits
       const before = matters(family)
       expect(limitsOf(before)).toEqual([])
       for (const { type } of typesOf(family))

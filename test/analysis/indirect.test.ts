@@ -172,7 +172,7 @@ describe('indirect', () => {
     expect(result.limits).toEqual([])
   })
 
-  test('what a new name of a wallet and a session of somebody else give is said to be not followed, where it may matter', () => {
+  test('what a new name of a wallet gives is said to be not followed, where it may matter', () => {
     const hot = live('policy.hot', policy(is('bob'), "activity.action == 'SIGN' && wallet.label == 'hot'"))
     const renames = may("activity.type == 'ACTIVITY_TYPE_UPDATE_WALLET'")
     const limitsOf = (resources: readonly Resource[]) => told(resources).limits
@@ -180,15 +180,26 @@ describe('indirect', () => {
     // The root quorum may do everything anyway.
     expect(limitsOf(office({}, [hot]))).toEqual([])
     expect(limitsOf(office({}, [signs, renames]))).toEqual([])
+  })
 
-    const logsIn = (who: string) => may("activity.type == 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2'", is(who))
-    const quorum = (threshold: number) => [
-      ...office({}, [logsIn('bob')]).filter(({ kind }) => kind !== 'rootQuorum'),
-      live('rootQuorum', { threshold, users: [idFor('user.bob'), idFor('user.carol')] }),
-    ]
-    expect(limitsOf(quorum(2))).toEqual([expect.stringMatching(/^`CREATE_READ_WRITE_SESSION` .* not followed$/)])
-    expect(limitsOf(quorum(1))).toEqual([])
-    expect(limitsOf(office({}, [logsIn('carol')]))).toEqual([])
+  test('a session that a member of the root quorum begins for another user is followed; with others who vote it is perhaps so', () => {
+    const session = (consensus: string, version = '_V2') =>
+      may(`activity.type == 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION${version}'`, consensus)
+    const quorum = (threshold: number) =>
+      live('rootQuorum', { threshold, users: ['bob', 'carol'].map((name) => idFor(`user.${name}`)) })
+    const waysOfAll = (policies: readonly Resource[]) =>
+      told(office({}, policies)).rows.flatMap(({ paths }) =>
+        paths.map(({ people, isConditional }) => [people.join(' '), isConditional]),
+      )
+    expect(waysOfAll([quorum(2), session(is('bob'))])).toEqual([['bob', false]])
+    // By an e-mail address, which not every user has.
+    expect(waysOfAll([quorum(2), session(is('bob'), '')])).toEqual([['bob', true]])
+    expect(waysOfAll([quorum(2), session(is('alice'))])).toEqual([
+      ['alice bob', true],
+      ['alice carol', true],
+    ])
+    expect(waysOfAll([quorum(1), session(is('bob'))])).toEqual([])
+    expect(waysOfAll([session(is('carol'))])).toEqual([])
   })
 
   test('the shortest way is told with whom, by which policy and what it gains; who becomes root unintended is said', () => {

@@ -1,4 +1,5 @@
 /** Moves that no generated organization makes are told as they are, and played in a service to a signature. */
+import { decryptCredentialBundle } from '@turnkey/crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { indirectPowersOf } from '../../src/analysis/index.ts'
 import { createQueryClient } from '../../src/client/index.ts'
@@ -76,5 +77,22 @@ describe('moves played', () => {
     await complete(bob.client, 'ACTIVITY_TYPE_STAMP_LOGIN', { publicKey: key.publicKey })
     expect(await signs(service.client(key.privateKey))).toBe(COMPLETED)
     await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICY', { policyId })
+  })
+
+  // The last: the root user is a member of the root quorum no more.
+  test('moves played: a member of the root quorum begins a session for another, and is the root quorum', async () => {
+    const carol = await createTestUser(service, 'carol')
+    await allow('sessions', is(bob), "activity.type == 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2'")
+    const userIds = [bob.userId, carol.userId]
+    await complete(service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+    expect(await told()).toEqual({ ways: [['bob', ['CREATE_READ_WRITE_SESSION_V2'], false]], limits: [] })
+
+    const target = generateP256KeyPair()
+    const session = { targetPublicKey: target.publicKey, userId: carol.userId }
+    const { credentialBundle } = await complete(bob.client, 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2', session)
+    const asCarol = service.client(decryptCredentialBundle(credentialBundle, target.privateKey))
+    const asked = await bob.client.submit('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', payload())
+    expect(asked.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED')
+    expect((await asCarol.approve(asked.fingerprint)).status).toBe(COMPLETED)
   })
 })

@@ -1,4 +1,4 @@
-/** An organization of three people whose root quorum is Alice, who signs alone, for tests of moves. */
+/** An organization of three people for tests of moves, whose root quorum is Alice unless another is given. */
 import { indirectPowersOf } from '../../src/analysis/index.ts'
 import type { Resource } from '../../src/resources/index.ts'
 import { actualOf, bootstrap, idFor, key, live } from '../plan/organization.ts'
@@ -16,7 +16,9 @@ export const office = (
   extra: readonly Resource[] = [],
 ) => [
   bootstrap()[0]!,
-  live('rootQuorum', { threshold: 1, users: [idFor('user.alice')] }),
+  ...(policies.some(({ kind }) => kind === 'rootQuorum')
+    ? []
+    : [live('rootQuorum', { threshold: 1, users: [idFor('user.alice')] })]),
   live('tag.ops'),
   live('tag.cfo'),
   live('wallet.cold'),
