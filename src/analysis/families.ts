@@ -1,5 +1,4 @@
 /** What each activity is to somebody who wants more power over funds: a move and what it gains, none and why, or one that is not followed. */
-import type { Reads } from '../policy/index.ts'
 import type { ActivityFamily } from '../protocol/index.ts'
 import { loginFeaturesOf } from '../resources/index.ts'
 
@@ -21,6 +20,7 @@ export const GAINS = {
   providers: 'acts for any user, by a provider added to them',
   sessions: 'acts for any user, by a session begun for them',
   quorum: 'changes the root quorum',
+  walletNames: 'gives wallets any name',
 } as const
 export type Gain = keyof typeof GAINS
 
@@ -35,15 +35,13 @@ export interface MoveInput {
   readonly tagsHoldBack: boolean
   /** Of the root quorum. */
   readonly threshold: number
+  /** Whether policies ask for the names of wallets. */
+  readonly readsWalletNames: boolean
 }
 
 /** A move that is not followed: where it may be made and may matter, more may be possible. */
 export interface Unfollowed {
-  readonly matters: (of: {
-    readonly conditions: Reads
-    readonly features: ReadonlySet<string>
-    readonly readsCredentials: boolean
-  }) => boolean
+  readonly matters: (of: { readonly features: ReadonlySet<string>; readonly readsCredentials: boolean }) => boolean
   readonly says: string
 }
 
@@ -174,12 +172,7 @@ export const FAMILIES: Readonly<Record<ActivityFamily, FamilyRow>> = {
   DELETE_OAUTH2_CREDENTIAL: TAKES,
 
   // Wallets, private keys and secrets
-  UPDATE_WALLET: {
-    unfollowed: {
-      matters: ({ conditions: { chains } }) => chains.has('wallet.label') || chains.has('wallet'),
-      says: '`UPDATE_WALLET` gives a wallet another name, and policies ask for names: what somebody gains by it was not followed',
-    },
-  },
+  UPDATE_WALLET: { gains: ({ readsWalletNames }) => (readsWalletNames ? ['walletNames'] : []) },
   UPDATE_WALLET_ACCOUNT_NAME: OPEN,
   CREATE_PRIVATE_KEY_TAG: OPEN,
   UPDATE_PRIVATE_KEY_TAG: OPEN,

@@ -130,12 +130,13 @@ export function indirectPowersOf(
   const holders = holdersOf(startState(actual))
   const known = new Map<string, { readonly paths: readonly IndirectPath[]; readonly summary: string }>()
   const pathsOf = (world: AddressedWorld) => {
-    const question = search.ask(world)
-    let found = known.get(question.key)
+    const questions = search.questionsOf(world)
+    const key = JSON.stringify(questions.map((one) => one.key))
+    let found = known.get(key)
     if (found === undefined) {
-      const paths = search.pathsTo(question, world.row.type, reaches)
+      const paths = search.pathsTo(questions, world.row.type, reaches)
       found = { paths, summary: JSON.stringify(paths.map(summaryOf)) }
-      known.set(question.key, found)
+      known.set(key, found)
     }
     return found
   }
@@ -198,7 +199,10 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const { userIds, threshold } = organization.rootQuorum
   const members = peopleOf(userIds)
   const features = new Set(thingsOf(state, 'feature').map(({ name }) => name))
-  const conditions = readsOf(...rules.map(({ compiled }) => compiled.condition?.tree))
+  const { chains } = readsOf(...rules.map(({ compiled }) => compiled.condition?.tree))
+  // A name that no policy asks for leads past those that deny by name.
+  const walletNames = chains.get('wallet.label') ?? (chains.has('wallet') ? 'otherwise' : undefined)
+  const newNames = walletNames === undefined ? [] : [...(walletNames === 'otherwise' ? [] : walletNames), 'a new name']
   const readsCredentials = readsOf(...rules.map(({ compiled }) => compiled.consensus?.tree)).roots.has('credentials')
   const moves = movesOf({
     features,
@@ -206,6 +210,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     readsCredentials,
     tagsHoldBack: tagsHoldBack(rules),
     threshold,
+    readsWalletNames: walletNames !== undefined,
   })
   const views = createViews(rules, new Set(thingsOf(state, 'tag').map(({ id }) => id!)), limits)
   const newcomers = newcomersFor(rules, limits)
@@ -337,12 +342,14 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   })
   const reaches = (): readonly Reach[] => {
     const all = follow()
+    if (walletNames === 'otherwise' && all.some(({ gains }) => gains.has('walletNames')))
+      limits.add('policies read `wallet.label` in a way of which not every name was tried')
     for (const move of UNFOLLOWED) if (isOpenTo(move, all)) limits.add(move.says)
     return all
   }
   /** Whether some who are not the root quorum, and cannot write policies anyway, may make a move that is not followed. */
   const isOpenTo = ({ requests, matters }: (typeof UNFOLLOWED)[number], all: readonly Reach[]): boolean => {
-    if (!matters({ conditions, features, readsCredentials })) return false
+    if (!matters({ features, readsCredentials })) return false
     return requests.some((world) =>
       all.some(
         (reach) =>
@@ -418,8 +425,20 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     }
   }
 
+  /** The question of a request, then those that it would be once its wallet has another name. */
+  const questionsOf = (world: AddressedWorld): readonly PowerQuestion[] => {
+    const { holder } = world
+    const asked = askDirect(world)
+    if (holder?.root !== 'wallet') return [asked]
+    const renamed = newNames.map((label) => askDirect({ ...world, holder: { ...holder, label } }))
+    return [asked, ...renamed.filter(({ key }) => key !== asked.key)]
+  }
   /** Minimal sets, by the shortest way, of those who do not get there directly. */
-  const pathsTo = (question: PowerQuestion, activity: string, all: readonly Reach[]): readonly IndirectPath[] => {
+  const pathsTo = (
+    [question, ...renamed]: readonly PowerQuestion[],
+    activity: string,
+    all: readonly Reach[],
+  ): readonly IndirectPath[] => {
     const found: Way[] = []
     const isNeedless = (way: Pick<Way, 'people' | 'isConditional'>, length: number) =>
       found.some(
@@ -436,7 +455,9 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         limits.add(`more than ${MOST_PATHS} sets of people get to one power; those by the shortest ways are told`)
         break
       }
-      for (const { joining, step, isConditional: isOpen } of stepsTo(question, activity, reach)) {
+      const asked = [question!, ...(reach.gains.has('walletNames') ? renamed : [])]
+      const steps = asked.flatMap((one) => stepsTo(one, activity, reach))
+      for (const { joining, step, isConditional: isOpen } of steps) {
         const people = unionOf(reach.people, joining)
         const isConditional = reach.isConditional || isOpen
         if (isNeedless({ people, isConditional }, reach.steps.length + 1)) continue
@@ -482,7 +503,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const [best] = leastOf(ways)
     return best && toPath(best)
   }
-  return { ask: askDirect, reaches, pathsTo, pathToOne, roots }
+  return { questionsOf, reaches, pathsTo, pathToOne, roots }
 }
 
 /** Whether the first has no more people, as many gains and no more conditions. */

@@ -30,6 +30,7 @@ const EXAMPLES: Readonly<Partial<Record<ActivityFamily, readonly Resource[]>>> =
   CREATE_API_KEYS: [],
   CREATE_AUTHENTICATORS: [],
   CREATE_OAUTH_PROVIDERS: [],
+  UPDATE_WALLET: [live('policy.hot', policy(is('bob'), `${SIGNING} && wallet.label == 'hot'`))],
   CREATE_READ_WRITE_SESSION: [live('rootQuorum', { threshold: 2, users: [idFor('user.bob'), idFor('user.carol')] })],
 }
 /** The root quorum alone makes it, which may do everything: it leads nobody further, and makes the way shorter. */
@@ -70,14 +71,12 @@ describe('families', () => {
   )
 
   /** Where each matters that is not followed. */
-  const named = live('policy.hot', policy(is('carol'), `${SIGNING} && wallet.label == 'hot'`))
   const byLogin = live(
     'policy.login',
     policy(`credentials.any(c, c.type == 'CREDENTIAL_TYPE_LOGIN') && ${is('carol')}`, SIGNING),
   )
   const matters = (family: string): readonly Resource[] =>
     ({
-      UPDATE_WALLET: [named],
       INIT_USER_EMAIL_RECOVERY: [live('feature.EMAIL_RECOVERY')],
     })[family] ?? (/AUTH$|LOGIN/.test(family) ? [byLogin] : [])
 

@@ -172,14 +172,27 @@ describe('indirect', () => {
     expect(result.limits).toEqual([])
   })
 
-  test('what a new name of a wallet gives is said to be not followed, where it may matter', () => {
-    const hot = live('policy.hot', policy(is('bob'), "activity.action == 'SIGN' && wallet.label == 'hot'"))
-    const renames = may("activity.type == 'ACTIVITY_TYPE_UPDATE_WALLET'")
-    const limitsOf = (resources: readonly Resource[]) => told(resources).limits
-    expect(limitsOf(office({}, [hot, renames]))).toEqual([expect.stringMatching(/^`UPDATE_WALLET` .* not followed$/)])
-    // The root quorum may do everything anyway.
-    expect(limitsOf(office({}, [hot]))).toEqual([])
-    expect(limitsOf(office({}, [signs, renames]))).toEqual([])
+  test('a wallet is given the name that a policy asks for, or one that no DENY asks for', () => {
+    const hot = (condition: string, effect: 'allow' | 'deny' = 'allow', who: string | null = is('bob')) =>
+      live(`policy.${effect}`, policy(who, `activity.action == 'SIGN' && ${condition}`, effect))
+    const renames = may("activity.type == 'ACTIVITY_TYPE_UPDATE_WALLET'", is('carol'))
+    const of = (policies: readonly Resource[]) => {
+      const { rows, limits } = told(office({}, policies))
+      return { ways: [...new Set(rows.flatMap(({ paths }) => paths.map(({ people }) => people.join(' '))))], limits }
+    }
+    expect(of([hot("wallet.label == 'hot'"), renames])).toEqual({ ways: ['bob carol'], limits: [] })
+    expect(of([hot("wallet.label in ['warm', 'hot']"), renames])).toEqual({ ways: ['bob carol'], limits: [] })
+    expect(of([hot('true'), hot("wallet.label == 'cold'", 'deny', null), renames])).toEqual({
+      ways: ['bob carol'],
+      limits: [],
+    })
+    // A condition that names the wallet by its id holds by whatever name.
+    expect(of([hot(`wallet.label == 'hot' && wallet.id == '${idFor('wallet.other')}'`), renames]).ways).toEqual([])
+    expect(of([hot("wallet.label == 'hot'")])).toEqual({ ways: [], limits: [] })
+    expect(of([signs, renames])).toEqual({ ways: [], limits: [] })
+    expect(of([hot("wallet.label != '' && wallet.label[0..1] == 'h'"), renames]).limits).toEqual([
+      'policies read `wallet.label` in a way of which not every name was tried',
+    ])
   })
 
   test('a session that a member of the root quorum begins for another user is followed; with others who vote it is perhaps so', () => {

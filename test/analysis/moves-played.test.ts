@@ -79,6 +79,20 @@ describe('moves played', () => {
     await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICY', { policyId })
   })
 
+  test('moves played: a wallet is given the name that a policy asks for', async () => {
+    const policyIds = [
+      await allow('hot', is(bob), "activity.action == 'SIGN' && wallet.label == 'hot'"),
+      await allow('renames', is(bob), "activity.type == 'ACTIVITY_TYPE_UPDATE_WALLET'"),
+    ]
+    expect(await told()).toEqual({ ways: [['bob', ['UPDATE_WALLET'], false]], limits: [] })
+
+    expect(await signs(bob.client)).not.toBe(COMPLETED)
+    const renamed = { walletId: wallet.walletId, walletName: 'hot' }
+    await complete(bob.client, 'ACTIVITY_TYPE_UPDATE_WALLET', renamed)
+    expect(await signs(bob.client)).toBe(COMPLETED)
+    await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICIES', { policyIds })
+  })
+
   // The last: the root user is a member of the root quorum no more.
   test('moves played: a member of the root quorum begins a session for another, and is the root quorum', async () => {
     const carol = await createTestUser(service, 'carol')
