@@ -622,7 +622,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate evidence 018c1f6a-7f3a-7c21-9d52-aa51d4a1c9d0 --out payment.json',
     help: {
       description:
-        'Holds the bytes that were submitted, every vote with its stamp, the people, policies and wallets that decided, and what the service says that each policy made of it, signed with the key in use. It holds no result and no private key. Submits nothing; a key that may read suffices.',
+        'Holds the bytes that were submitted, every vote with its stamp, the people, policies and wallets that decided, and what the service says that each policy made of it, signed with the key in use. It holds no result and no private key; an ID token that was submitted is in it whole, since that is what was signed. Submits nothing; a key that may read suffices.',
       seeAlso: ['evidence verify', 'review', 'policy explain'],
     },
     load: async () => (await import('./evidence.ts')).evidence,
