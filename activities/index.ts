@@ -26,7 +26,7 @@ export {
   type RotationSink,
   SECRET_STORES,
 } from './rotation-model.ts'
-export { sinkInWords } from './rotation-sinks.ts'
+export { readReplaced, sinkInWords } from './rotation-sinks.ts'
 export { nameOfRun } from './run-ledger.ts'
 export { batchIdOf, countsOf, isRowOver } from './send-batch-ledger.ts'
 export type { RowStand, RowState, SendBatch, SendBatchCounts, SendBatchProgress } from './send-batch-model.ts'

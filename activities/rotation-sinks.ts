@@ -1,6 +1,6 @@
 import { type QuorateError, withoutKeys } from '../src/diagnostics/index.ts'
 import { readPrivate, writePrivate } from '../src/local/index.ts'
-import { runCommand, withoutSecrets } from '../src/stamp/index.ts'
+import { parseKeyText, runCommand, withoutSecrets } from '../src/stamp/index.ts'
 import { Secret } from '../src/telemetry/index.ts'
 import { ApplyError } from './error.ts'
 import type { RotationKey } from './rotation-keys.ts'
@@ -74,8 +74,38 @@ export function sinkInWords(sink: RotationSink): string {
 /** As `--to-store` takes it. */
 const storeInWords = ({ store, path, field }: StoreSink) => `${store}:${path}${field === undefined ? '' : `#${field}`}`
 
+/** The members of a key file in JSON; one with more, such as a `bootstrap.json`, would lose them. */
+const OF_A_KEY: ReadonlySet<string> = new Set(['curve', 'publicKey', 'privateKey', 'apiPublicKey', 'apiPrivateKey'])
+
+/**
+ * Reads a file that a new key is to replace: undefined where there is none. Throws `rotate/sink-failed` where it holds something
+ * else than a private key, and `local/exposed`.
+ */
+export function readReplaced(path: string): string | undefined {
+  const text = readPrivate(path)
+  if (text === undefined || text.trim() === '') return undefined
+  const others = othersIn(text, path)
+  if (others === undefined) return text
+  throw new ApplyError('rotate/sink-failed', `\`${path}\` holds ${others}, which a new key would replace`, {
+    facts: { submitted: 'nothing' },
+    next: 'give the new key a file of its own, or one that has a private key alone',
+  })
+}
+
+/** What a file holds beside a private key; undefined where there is nothing. */
+function othersIn(text: string, path: string): string | undefined {
+  try {
+    parseKeyText(text, path)
+  } catch {
+    return 'something else than a private key'
+  }
+  if (!text.trimStart().startsWith('{')) return undefined
+  const others = Object.keys(JSON.parse(text) as object).filter((name) => !OF_A_KEY.has(name))
+  return others.length === 0 ? undefined : 'more than a private key'
+}
+
 function replaceFile(path: string, { publicKey, privateKey }: RotationKey, replacing: Replacing): void {
-  const before = readPrivate(path)
+  const before = readReplaced(path)
   const found = /"(?:privateKey|apiPrivateKey)"\s*:\s*"([0-9a-fA-F]{64})"|^\s*([0-9a-fA-F]{64})(?::p256)?\s*$/.exec(
     before ?? '',
   )

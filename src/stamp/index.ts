@@ -9,7 +9,7 @@ export { type AuthenticatorData, parseAuthenticatorData } from './authenticator-
 export { stampCodes } from './codes.ts'
 export { StampError, type StampFault } from './error.ts'
 export { writePrivateKey } from './key-file.ts'
-export type { LoadedKey } from './key-text.ts'
+export { type LoadedKey, parseKeyText } from './key-text.ts'
 export { type KeyReference, type LoadKeyOptions, loadKeyText, loadPrivateKey } from './load-key.ts'
 export { type Headers, readStamp, type SessionStamp, type Stamp, type StampKind, type Stamps } from './read.ts'
 export { runCommand, withoutSecrets } from './run-command.ts'

@@ -33,6 +33,15 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
       env,
       cwd: folder,
     })
+  // What is no key file stays as it is, and nothing is submitted.
+  const notes = join(folder, 'notes.txt')
+  for (const text of ['what the auditors asked for\n', JSON.stringify({ privateKey: client.privateKey, port: 1 })]) {
+    writeFileSync(notes, text, { mode: 0o600 })
+    const wrong = await run(...rotate, '--to-file', 'notes.txt')
+    expect([wrong.exit, wrong.stderr]).toEqual([1, expect.stringContaining('which a new key would replace')])
+    expect(wrong.stderr).toMatch(/submitted +nothing/)
+    expect(readFileSync(notes, 'utf8')).toBe(text)
+  }
   for (const store of [
     'vaul:secret/ci',
     'vault:secret',

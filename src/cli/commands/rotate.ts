@@ -12,6 +12,7 @@ import {
   rotationThatMade,
 } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
+import { bootstrapPath } from '../background/bootstrap.ts'
 import { findPlace } from '../background/connect.ts'
 import { withApplies } from '../background/temporal.ts'
 import { asksAgain, type CommandInput } from '../command.ts'
@@ -118,11 +119,16 @@ function assertOwnKey({ settings }: CommandInput, place: Place, { key, sink }: R
   if (key.publicKey !== place.key.publicKey) return
   const from = settings.key?.kind === 'file' ? resolve(settings.key.path) : undefined
   if (from !== undefined && sink.kind === 'file' && sink.path === from) return
+  const isEmbedded = place.embedded && settings.key === undefined
   throw new QuorateError('rotate/own-key', `\`${key.name}\` is the key that this command works with`, {
     exit: EXIT.refused,
-    facts: { 'it is read from': from ?? 'no file', submitted: 'nothing' },
-    next:
-      from === undefined
+    facts: {
+      'it is read from': isEmbedded ? bootstrapPath(settings.dataDir) : (from ?? 'no file'),
+      submitted: 'nothing',
+    },
+    next: isEmbedded
+      ? 'the root key of an embedded service is not rotated; one that is to be rotated is kept in a file (QUORATE_API_KEY_FILE), for a service that `quorate serve` runs'
+      : from === undefined
         ? 'keep it in a file (QUORATE_API_KEY_FILE), and give --to-file with its path'
         : `give --to-file ${from}, or work with another key`,
   })

@@ -1,13 +1,13 @@
 /** Where a new key goes, as the options of `rotate key` say it: of one key, or of many with words that stand for each. */
 import { resolve } from 'node:path'
-import { type RotationSink, SECRET_STORES } from '../../../activities/index.ts'
+import { type RotationSink, readReplaced, SECRET_STORES } from '../../../activities/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
 import type { DueKey } from '../../operations/index.ts'
 import type { CommandInput } from '../command.ts'
 import { parseDuration } from '../durations.ts'
 import { line } from '../screen.ts'
 
-/** Throws `cli/usage` unless one sink is given, and in its form. */
+/** Throws `cli/usage` unless one sink is given, and in its form, and `rotate/sink-failed` for a file that is no key file. */
 export function readSink(options: CommandInput['options']): RotationSink {
   const [file, env, command, store] = ['toFile', 'toEnv', 'toCommand', 'toStore'].map((name) => textOf(options, name))
   if ([file, env, command, store].filter((one) => one !== undefined).length !== 1) {
@@ -16,7 +16,16 @@ export function readSink(options: CommandInput['options']): RotationSink {
       'give one of --to-file, --to-env, --to-store and --to-command',
     )
   }
-  if (file !== undefined) return { kind: 'file', path: resolve(file) }
+  if (file !== undefined) {
+    const path = resolve(file)
+    try {
+      readReplaced(path)
+    } catch (error) {
+      // The worker looks again, perhaps on another machine: what cannot be read here is for it to say.
+      if (error instanceof QuorateError) throw error
+    }
+    return { kind: 'file', path }
+  }
   if (command !== undefined) return { kind: 'command', command }
   if (store !== undefined) return readStore(store)
   const [, path, variable] = /^(.+):([A-Za-z_][A-Za-z0-9_]*)$/.exec(env!) ?? []
