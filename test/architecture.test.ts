@@ -269,6 +269,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'organization-worker': [],
   withheld: [],
   screen: [],
+  'shell-word': [],
   io: ['colour', 'screen', 'withheld'],
   values: ['io', 'files'],
   looking: ['io', 'screen'],
@@ -286,6 +287,8 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   background: [
     'command',
     'screen',
+    'shell-word',
+    'values',
     'waiting',
     'chains',
     'logger',
@@ -305,13 +308,13 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'webhook-receiver': [],
   'webhook-verifier': ['webhook-keys', 'webhook-receiver'],
   'webhook-looks': ['webhook-receiver', 'webhook-verifier'],
-  views: ['command', 'io', 'screen', 'files', 'waiting'],
+  views: ['command', 'io', 'screen', 'shell-word', 'files', 'waiting'],
   policies: ['command', 'values', 'views'],
   'policy-set': [],
   'compared-findings': ['policy-set', 'views'],
   given: ['command', 'values'],
   // Where a command works on definitions or a plan: nothing is brought up that cannot have their organization.
-  'place-of': ['command', 'background', 'given', 'views'],
+  'place-of': ['command', 'background', 'given'],
   // What a rotation of keys is told on the command line, and what it changes in definitions.
   rotation: ['command', 'background', 'difference', 'durations', 'files', 'given', 'screen'],
   planning: ['command', 'given', 'views', 'files'],

@@ -36,10 +36,9 @@ export const cliCodes = {
     solve: 'name the folder, or make one with `quorate init`',
   },
   'cli/no-service-here': {
-    summary:
-      'an organization is asked for, and the data folder has no service: a new one would have a new organization',
+    summary: 'the data folder has no service, and only `up` begins one: a new one would have a new organization',
     solve:
-      'work where that organization was made, or give its data folder with `--data-dir`; for one that lives elsewhere give `--base-url` and `--organization-id`; nothing was started or submitted',
+      'work where the organization was made, or give its data folder with `--data-dir`; for one that lives elsewhere give `--base-url` and `--organization-id`; for a new one `quorate up`; nothing was started or submitted',
   },
   'cli/other-organization': {
     summary: 'the definitions belong to another organization than the settings say',

@@ -1,66 +1,38 @@
 /** Where a command works on what somebody has written: a new service has a new organization, and that is not the one of an old plan or definitions. */
-import { existsSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { DATA_DIR } from '../config/index.ts'
-import { EXIT, QuorateError } from '../diagnostics/index.ts'
-import { assertFolder, type Place } from '../operations/index.ts'
-import { bootstrapOrganization, bootstrapPath } from './background/bootstrap.ts'
+import { assertFolder, type Place, surveyDefinitions } from '../operations/index.ts'
 import { findPlace } from './background/connect.ts'
-import { askBackground } from './background/control.ts'
+import { assertServiceHere, findAbove, isServiceHere, noServiceHere, type Wanted } from './background/service-here.ts'
 import type { CommandInput } from './command.ts'
-import { loadGivenFolder } from './given.ts'
-import { shellWord } from './views/shell-word.ts'
+import { givenValues, loadGivenFolder } from './given.ts'
 
 /**
- * Where a command works on definitions. Before anything is brought up it is told that their folder is not there
- * (`cli/no-definitions`), or that they are of an organization that a new service would not have (`cli/no-service-here`).
+ * Where a command works on definitions. It is told first that their folder is not there (`cli/no-definitions`), or that the data
+ * folder has no service (`cli/no-service-here`).
  */
 export async function findPlaceOf(input: CommandInput, folder: string | undefined): Promise<Place> {
   if (folder === undefined) return findPlace(input)
   assertFolder(folder)
-  await assertOwnService(input, async () => (await loadGivenFolder(input, folder, true)).desired?.organizationId)
+  if (!(await isServiceHere(input))) await assertServiceHere(input, await wantedBy(input, folder))
   return findPlace(input)
 }
 
 /**
- * Throws `cli/no-service-here`, before anything is started, where an organization is asked for and the data folder has no service
- * yet: it lives elsewhere, such as in the data folder of a folder above, which is named then.
+ * Throws `cli/no-service-here` where `up` would begin a service although the definitions are of one that is in a data folder above.
+ * Who names a data folder means that one.
  */
-export async function assertOwnService(
-  { settings, environment }: Pick<CommandInput, 'settings' | 'environment'>,
-  findWanted: () => Promise<string | undefined>,
-): Promise<void> {
-  const { baseUrl, dataDir } = settings
-  // A database may have a service of which the folder knows nothing.
-  if (baseUrl !== undefined || existsSync(bootstrapPath(dataDir)) || environment['DATABASE_URL'] !== undefined) return
-  if ((await askBackground(dataDir, 'status')) !== undefined) return
-  const wanted = await findWanted()
-  if (wanted === undefined) return
-  const above = foldersAbove(process.cwd()).find((folder) => organizationIn(join(folder, DATA_DIR)) === wanted)
-  throw new QuorateError(
-    'cli/no-service-here',
-    `no service is in \`${dataDir}\`, and a new one would have a new organization`,
-    {
-      exit: EXIT.error,
-      facts: { organization: wanted, submitted: 'nothing' },
-      next:
-        above === undefined
-          ? 'run this where that organization was made, or give its data folder with --data-dir; for one that lives elsewhere give --base-url and --organization-id'
-          : `give --data-dir ${shellWord(relative(process.cwd(), join(above, DATA_DIR)))}, or run this in ${shellWord(above)}`,
-    },
-  )
+export async function assertNoneAbove(input: CommandInput, folder: string): Promise<void> {
+  const isNamed = input.options['dataDir'] !== undefined || Boolean(input.environment['QUORATE_DATA_DIR'])
+  if (isNamed || (await isServiceHere(input))) return
+  const wanted = await wantedBy(input, folder)
+  if (wanted.organizationId === undefined && wanted.idVariable === undefined) return
+  const above = findAbove(wanted)
+  if (above !== undefined) throw noServiceHere(input, wanted, above)
 }
 
-/** The organization of the service in a data folder; undefined where there is none, or it cannot be trusted or read. */
-function organizationIn(dataDir: string): string | undefined {
-  try {
-    return bootstrapOrganization(dataDir)
-  } catch {
-    return undefined
-  }
-}
-
-function foldersAbove(folder: string): readonly string[] {
-  const above = dirname(folder)
-  return above === folder ? [] : [above, ...foldersAbove(above)]
+/** The organization that definitions are of, or the variable that does not say so. */
+async function wantedBy(input: CommandInput, folder: string): Promise<Wanted> {
+  const { idVariable } = surveyDefinitions(folder)
+  if (idVariable !== undefined && givenValues(input, true).env[idVariable] === undefined) return { folder, idVariable }
+  const { desired } = await loadGivenFolder(input, folder, true)
+  return { folder, organizationId: desired?.organizationId ?? input.settings.organizationId }
 }

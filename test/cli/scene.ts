@@ -73,7 +73,7 @@ export async function connectScene(environment: Scene['env']): Promise<TemporalC
 /** What `quorate worker` runs, in the tests' own process: for each scene one of its own would cost more than all the rest. */
 async function createSceneWorker(environment: Scene['env'], temporal: TemporalConnections) {
   const settings = readSettings(environment, {})
-  const place = await findPlace({ settings, io: createIo(environment) })
+  const place = await findPlace({ settings, environment, io: createIo(environment) })
   const options = { logger: silentLogger, workflowBundle: await testBundle() }
   return createOrganizationWorker(temporal, place, settings, options)
 }

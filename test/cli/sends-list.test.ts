@@ -14,7 +14,7 @@ test('sends: looking at a data folder starts nothing, and says where nothing run
   const folder = testFolder()
   const look = () => quorate(['sends', '--data-dir', join(folder, 'data')], { env: {}, cwd: folder })
   const empty = await look()
-  expect([empty.exit, empty.stderr]).toEqual([0, 'Nothing was sent from here.\n'])
+  expect([empty.exit, empty.stderr]).toEqual([1, expect.stringContaining('error cli/no-service-here')])
   expect(existsSync(join(folder, 'data'))).toBe(false)
 
   const order = orderOf('INV-42')

@@ -10,15 +10,21 @@ import { bootstrapOrganization, bootstrapPath } from './bootstrap.ts'
 import { findBackground } from './control.ts'
 import type { BackgroundStart } from './model.ts'
 import { assertPlanStore } from './plan-store-place.ts'
+import { assertServiceHere } from './service-here.ts'
 import { ensureBackground } from './start.ts'
 
 /** The API and the organization that a command works with, whichever key it will use. */
 export type Api = Omit<Place, 'key' | 'subOrganizationKeys' | 'rate' | 'logger'>
 
-/** Finds out where a command works: as the settings say, or in the embedded service, which is brought up for it. */
-export async function findApi({ settings, io }: Pick<CommandInput, 'settings' | 'io'>): Promise<Api> {
+/**
+ * Finds out where a command works: as the settings say, or in the embedded service, which is brought up for it where the data
+ * folder has one. Throws `cli/no-service-here`.
+ */
+export async function findApi(input: Pick<CommandInput, 'settings' | 'io' | 'environment'>): Promise<Api> {
+  const { settings, io } = input
   assertPlanStore(settings)
   if (settings.baseUrl !== undefined) return configuredApi(settings, settings.baseUrl)
+  await assertServiceHere(input)
   const status = await ensureBackground({ dataDir: settings.dataDir }, { announce: (text) => io.say(line`${text}\n`) })
   if (!status.embeddedService) {
     throw new QuorateError('cli/background-other', 'the background process of this data folder works for another API', {
@@ -57,7 +63,7 @@ export async function findSeen({ settings }: Pick<CommandInput, 'settings'>): Pr
 
 /** Where a command works, with the key in use; without a deadline for what goes on however long it takes. */
 export async function findPlace(
-  input: Pick<CommandInput, 'settings' | 'io'> & Partial<Pick<CommandInput, 'deadline'>>,
+  input: Pick<CommandInput, 'settings' | 'io' | 'environment'> & Partial<Pick<CommandInput, 'deadline'>>,
 ): Promise<Place> {
   const place = await withKey(input.settings, await findApi(input))
   return { ...place, ...waitingOf(input, place.baseUrl) }

@@ -14,13 +14,14 @@ import {
 } from '../../operations/index.ts'
 import { type Plan, readPlan } from '../../plan/index.ts'
 import { findPlace } from '../background/connect.ts'
+import { assertServiceHere } from '../background/service-here.ts'
 import { withApplies } from '../background/temporal.ts'
 import { asksAgain, type CommandInput } from '../command.ts'
 import { assertNoKeys, writePrivate } from '../files.ts'
 import { loadGivenFolder } from '../given.ts'
 import { jsonText } from '../io.ts'
 import { looking } from '../looking.ts'
-import { assertOwnService, findPlaceOf } from '../place-of.ts'
+import { findPlaceOf } from '../place-of.ts'
 import { planRequest, showingPlan } from '../planning.ts'
 import { line } from '../screen.ts'
 import { createEvents, type EventStream } from '../views/events.ts'
@@ -43,7 +44,7 @@ export async function apply(input: CommandInput): Promise<ExitCode> {
   const given = events ? { ...input, json: false } : input
   try {
     const named = given.args[0] ?? '.'
-    if (isFile(named)) await assertOwnService(given, async () => readPlan(readText(named)).organization.id)
+    if (isFile(named)) await assertServiceHere(given, { organizationId: readPlan(readText(named)).organization.id })
     const place = await (isSaved(named) ? findPlace(given) : findPlaceOf(given, named))
     const exit = await carry(given, { place, named, events })
     events?.ended(exit)

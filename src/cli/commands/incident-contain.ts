@@ -20,9 +20,9 @@ import { holdReconciler } from '../background/hold-reconciler.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed } from '../io.ts'
 import { line } from '../screen.ts'
+import { shellWord } from '../shell-word.ts'
 import { age } from '../views/activity.ts'
 import { renderContainment, renderCut } from '../views/incident.ts'
-import { shellWord } from '../views/shell-word.ts'
 
 /** The key that leaked, or the user. */
 export interface Suspected {

@@ -63,7 +63,7 @@ export async function incidentUser(input: CommandInput): Promise<ExitCode> {
 }
 
 /** To contain goes on through whatever the API holds back: it must not end half done because that takes minutes. */
-const endless = ({ settings, io }: CommandInput) => ({ settings, io })
+const endless = ({ settings, environment, io }: CommandInput) => ({ settings, environment, io })
 
 async function report(input: CommandInput, suspected: Suspected): Promise<ExitCode> {
   const { io, json, options, settings } = input

@@ -6,8 +6,8 @@ import { writePrivate } from '../files.ts'
 import { findPlaceOf } from '../place-of.ts'
 import { planAndShow } from '../planning.ts'
 import { line } from '../screen.ts'
+import { shellWord } from '../shell-word.ts'
 import { presentPlan } from '../views/plan.ts'
-import { shellWord } from '../views/shell-word.ts'
 
 /** Plans a folder of definitions; submits nothing: its client has no way to. */
 export async function plan(input: CommandInput): Promise<ExitCode> {

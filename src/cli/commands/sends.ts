@@ -20,6 +20,7 @@ import {
 } from '../../sending/index.ts'
 import { findPlace, findSeen, type SeenApi } from '../background/connect.ts'
 import { readNodeSettings } from '../background/kept-chains.ts'
+import { findAbove, noServiceHere } from '../background/service-here.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
@@ -39,7 +40,7 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const follows = options['follow'] === true
   // Who follows wants it to go on; who only looks starts nothing.
   const found: SeenApi | undefined = follows ? await findPlace(input) : await findSeen(input)
-  if (found === undefined) return nothingSent(input)
+  if (found === undefined) throw noServiceHere(input, {}, findAbove({}))
   const { organizationId, now } = found
   const { sends: ledger } = ledgerOf(settings.dataDir)
   const all = await readListed(ledger, organizationId)
@@ -101,12 +102,6 @@ function apiOf(input: CommandInput): () => Promise<QueryClient> {
 }
 
 const DOWN = 'Nothing runs that would carry on what is open: `quorate up` starts it.\n'
-
-function nothingSent({ io, json }: CommandInput): ExitCode {
-  if (json) writeJson(io, { sends: [] })
-  else io.say('Nothing was sent from here.\n')
-  return EXIT.done
-}
 
 /** Newest open sends of which it is asked whether anybody carries them out: each is a request to Temporal. */
 const MOST_ASKED = 100

@@ -34,6 +34,7 @@ import type { GivenUpWebhooks } from '../../service/index.ts'
 import { type AuthProxyState, originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { findPlace } from '../background/connect.ts'
 import { askBackground, silentBackground } from '../background/control.ts'
+import { assertServiceHere } from '../background/service-here.ts'
 import { namedTemporal, withApplies } from '../background/temporal.ts'
 import { cliCodes } from '../codes.ts'
 import type { CommandInput } from '../command.ts'
@@ -77,9 +78,14 @@ export async function status(input: CommandInput): Promise<ExitCode> {
   }
 }
 
-/** A look starts nothing, and what is down is no state of the apply. Throws `cli/background-down` and `cli/background-silent`. */
-async function assertUp({ settings, environment }: CommandInput): Promise<void> {
+/**
+ * A look starts nothing, and what is down is no state of the apply. Throws `cli/no-service-here`, `cli/background-down` and
+ * `cli/background-silent`.
+ */
+async function assertUp(input: CommandInput): Promise<void> {
+  const { settings, environment } = input
   const { baseUrl, dataDir } = settings
+  await assertServiceHere(input)
   const isElsewhere = baseUrl !== undefined && namedTemporal(environment) !== undefined
   if (isElsewhere) return
   const answer = await askBackground(dataDir, 'status')

@@ -27,6 +27,7 @@ import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { type DemoKey, demoKey } from '../demo-keys.ts'
 import { writeJson } from '../io.ts'
+import { assertNoneAbove } from '../place-of.ts'
 import { planAndShow, saveKeylessLock } from '../planning.ts'
 import { line } from '../screen.ts'
 import { writeValues } from '../values.ts'
@@ -44,6 +45,7 @@ export async function up(input: CommandInput): Promise<ExitCode> {
   const { io, json, args, settings } = input
   const folder = args[0]
   const survey: Survey = folder === undefined ? { vars: [] } : surveyDefinitions(folder)
+  if (folder !== undefined) await assertNoneAbove(input, folder)
   io.say('Bringing up the service, Temporal and a worker …\n')
   const status = await ensureBackground(
     {

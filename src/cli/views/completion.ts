@@ -1,6 +1,6 @@
 /** Shell completion: a script made from the command table, which asks quorate nothing when it runs. */
 import type { CommandRow } from '../command.ts'
-import { inQuotes } from './shell-word.ts'
+import { inQuotes } from '../shell-word.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
