@@ -17,6 +17,10 @@ export const codes = {
     summary: 'the API has no activity that would make this change',
     solve: 'take the change out of the definitions',
   },
+  'plan/perhaps-renamed': {
+    summary: 'a definition would make anew what may be something that goes, under another name',
+    solve: 'if it is the same, write the `renamedFrom:` that the message names; otherwise nothing',
+  },
   'plan/unknown-reference': {
     summary: 'a definition refers to a name that is neither defined nor live',
     solve: 'define it, or correct the name',

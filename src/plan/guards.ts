@@ -20,13 +20,14 @@ import {
   type QuorumState,
   quorumOf,
 } from './authority.ts'
-import { changedFields, type Difference } from './diff.ts'
+import type { Difference } from './diff.ts'
 import { GUARDS, type Guard, type GuardName } from './document.ts'
 import type { Identified } from './identify.ts'
 import type { LeftFields } from './left-out.ts'
 import { listed } from './listed.ts'
 import { compareText } from './lock.ts'
 import type { Removed } from './removal.ts'
+import type { LikelyRename } from './renames.ts'
 
 /** The largest share of a kind that one plan deletes without a bypass where definitions set no limit. */
 const MOST_DELETED_PERCENT = 30
@@ -39,6 +40,7 @@ export interface GuardInput {
   readonly unmanaged: readonly Resource[]
   readonly undecided: readonly Removed[]
   readonly left: readonly LeftFields[]
+  readonly renames: readonly LikelyRename[]
   readonly allowed: Allowed
 }
 
@@ -82,29 +84,17 @@ function bypassOf(name: GuardName, count: number | undefined): string {
 }
 
 /** A deletion is refused without a mark on the resource (its tombstone) or the flag for the run. */
-function deletions({ differences, identified }: GuardInput): readonly Finding[] {
+function deletions({ differences, renames }: GuardInput): readonly Finding[] {
   const unmarked = differences.filter(({ action, input }) => action === 'delete' && !input.desired?.tombstone)
   if (unmarked.length === 0) return []
-  const message = `the plan deletes ${list(unmarked.map(({ address }) => address))}${renameText(unmarked, { differences, identified })}`
-  return [{ message, addresses: unmarked.map(({ address }) => address) }]
+  const addresses = unmarked.map(({ address }) => address)
+  return [{ message: `the plan deletes ${list(addresses)}${renameText(addresses, renames)}`, addresses }]
 }
 
-/** Of what is made anew with the fields of what goes: how its definition says that it is the same under a new name. */
-function renameText(
-  gone: readonly Difference[],
-  { differences, identified }: Pick<GuardInput, 'differences' | 'identified'>,
-): string {
-  const renames = gone.flatMap(({ kind, address, input: { actual } }) => {
-    if (!kinds[kind].form.renamable || !actual) return []
-    const alike = differences.filter(({ kind: other, action, input: { desired } }) => {
-      if (other !== kind || action !== 'create' || !desired) return false
-      return changedFields(desired, actual, identified.ids).every((field) => field === 'name')
-    })
-    return alike.length === 1
-      ? [`if \`${alike[0]!.address}\` is \`${address}\` under a new name, say there \`renamedFrom: ${actual.name}\``]
-      : []
-  })
-  return renames.length === 0 ? '' : `; ${renames[0]}`
+/** Of what may be the same under a new name: how its definition says so. */
+function renameText(addresses: readonly Address[], renames: readonly LikelyRename[]): string {
+  const one = renames.find(({ former }) => addresses.includes(former))
+  return one ? `; if \`${one.made.address}\` is \`${one.former}\` under a new name, say there \`${one.text}\`` : ''
 }
 
 function manyDeletions({ differences, actual, desired }: GuardInput): readonly Finding[] {
@@ -121,7 +111,7 @@ function manyDeletions({ differences, actual, desired }: GuardInput): readonly F
 }
 
 /** What a deletion would destroy for good, or what cannot be deleted, needs a word of its own: to go, or to be handed back. */
-function undecidedRemovals({ undecided, left }: GuardInput): readonly Finding[] {
+function undecidedRemovals({ undecided, left, renames }: GuardInput): readonly Finding[] {
   const [deletable, lasting] = [true, false].map((can) =>
     undecided.filter(({ live }) => (kinds[live.kind].remove !== undefined) === can).map(({ address }) => address),
   )
@@ -131,7 +121,7 @@ function undecidedRemovals({ undecided, left }: GuardInput): readonly Finding[] 
       addresses.length === 1
         ? 'was managed here, is not defined any more and is'
         : 'were managed here, are not defined any more and are'
-    return [{ message: `${list(addresses)} ${verb} live; ${choice}`, addresses }]
+    return [{ message: `${list(addresses)} ${verb} live; ${choice}${renameText(addresses, renames)}`, addresses }]
   }
   const forget = 'list under `forget:` what is to stay live and be managed no longer'
   return [

@@ -25,6 +25,7 @@ import { lookAlikes } from './look-alikes.ts'
 import { type Made, withMade } from './made.ts'
 import { order } from './order.ts'
 import type { Removed } from './removal.ts'
+import { likelyRenames, renameDiagnostics } from './renames.ts'
 import { onlyTargets, withoutLeftOut } from './target.ts'
 
 export interface PlanInput {
@@ -95,6 +96,7 @@ export function draftPlan(input: PlanInput): PlanMade {
   const { differences } = part
   const nodes = order(differences, actual, ids)
   const { batches, carriedBy, diagnostics: circles } = batch(nodes, differences, input)
+  const renames = likelyRenames({ desired, actual, identified, differences, undecided: part.paired.undecided })
   const plan: Plan = {
     format: 'quorate.plan/1',
     organization: { name: desired.organization, id: actual.organizationId, baseUrl },
@@ -125,6 +127,7 @@ export function draftPlan(input: PlanInput): PlanMade {
       unmanaged,
       undecided: part.paired.undecided,
       left: part.left,
+      renames,
       allowed,
     }),
     ...(part.target ? { target: part.target } : {}),
@@ -139,6 +142,7 @@ export function draftPlan(input: PlanInput): PlanMade {
       ...unchangeable,
       ...unknown,
       ...circles,
+      ...renameDiagnostics(renames),
     ]),
     lock: () =>
       withoutLeftOut(

@@ -136,6 +136,15 @@ export interface ResourceKind {
   readonly rides: boolean
   /** What two resources of the same parent must share to be the same thing, besides an id: by default the name. */
   readonly identity: (resource: Resource) => string
+  /**
+   * By what two with different names are likely to be one thing that was renamed: an equal value of any of `fields`, one of `anyOf`
+   * that both hold, or all of `allOf` and no others. @default all fields but the name
+   */
+  readonly alike?: {
+    readonly fields?: readonly string[]
+    readonly anyOf?: readonly KindName[]
+    readonly allOf?: readonly KindName[]
+  }
   /** Checks what its schema cannot say; fields of the right shape are given, others are absent. */
   readonly check?: (resource: Resource) => readonly FieldProblem[]
   /**

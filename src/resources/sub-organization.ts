@@ -31,6 +31,8 @@ export const subOrganization: ResourceKind = {
   irreplaceable: 'all that is in it goes with it, its keys included',
   rides: false,
   identity: ({ name }) => name,
+  // Of customers nothing tells: one who leaves and one who comes are not the same.
+  alike: {},
   create: {
     type: 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8',
     carries: 'one',

@@ -52,6 +52,7 @@ export const user: ResourceKind = {
   deleteNeedsTombstone: true,
   rides: false,
   identity: ({ name }) => name,
+  alike: { fields: ['email', 'phone'], anyOf: ['apiKey', 'authenticator', 'oauthProvider'] },
   create: {
     type: 'ACTIVITY_TYPE_CREATE_USERS_V4',
     carries: 'all',

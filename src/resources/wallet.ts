@@ -25,6 +25,7 @@ export const wallet: ResourceKind = {
   irreplaceable: 'its mnemonic goes with it, so that a new wallet has other keys and addresses',
   rides: false,
   identity: ({ name }) => name,
+  alike: { allOf: ['walletAccount'] },
   create: {
     type: 'ACTIVITY_TYPE_CREATE_WALLET',
     carries: 'one',

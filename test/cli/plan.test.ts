@@ -181,6 +181,31 @@ describe('show', () => {
   })
 })
 
+describe('plan: a rename that is not said', () => {
+  test('the plan says at which line what is to be written, and that text makes it a rename', async () => {
+    const { service, env, defs } = await scene()
+    const bob = await createTestUser(service, 'bob')
+    const user = (name: string, more = '') =>
+      `users:\n  # as in the directory\n  ${name}:\n    email: bob@acme.test\n${more}    apiKeys: { bob-key: { curve: P256, publicKey: ${bob.client.publicKey} } }\n`
+    await service.root.submit('ACTIVITY_TYPE_UPDATE_USER_EMAIL', { userId: bob.userId, userEmail: 'bob@acme.test' })
+    const organization = 'organization: acme\nid: ${env.ACME_ORGANIZATION_ID}\n'
+    const write = (text: string) => writeFiles(defs, { 'acme.yaml': organization + text })
+    write(user('bob'))
+    const locked = await quorate(['apply', defs, '--yes'], { env })
+    expect(locked.exit, locked.stdout + locked.stderr).toBe(0)
+
+    write(user('robert'))
+    const planned = await quorate(['plan', defs], { env })
+    expect([planned.exit, planned.stdout]).toEqual([4, expect.stringContaining('+ user.robert')])
+    expect(planned.stderr).toMatch(/acme\.yaml:5:3.*\n?.*plan\/perhaps-renamed/)
+    const [, text] = /write `([^`]+)` into its definition here/.exec(planned.stderr)!
+    write(user('robert', `    ${text}\n`))
+    const renamed = await quorate(['plan', defs], { env })
+    expect([renamed.exit, renamed.stdout]).toEqual([0, expect.stringMatching(/^ *~ user\.robert/m)])
+    expect(renamed.stdout + renamed.stderr).not.toMatch(/\+ user|perhaps-renamed/)
+  })
+})
+
 describe('unmanaged', () => {
   test('what is live and in no definition is listed with its id', async () => {
     const { service, env, defs } = await scene()

@@ -34,9 +34,11 @@ export function planInput(given: Given): PlanInput {
   }
 }
 
-/** Plans, and expects no diagnostics. */
+/** Plans, and expects no diagnostics but what may be a rename. */
 export function planOf(given: Given): Plan {
-  const { plan, diagnostics } = makePlan(planInput(given))
+  const made = makePlan(planInput(given))
+  const { plan } = made
+  const diagnostics = made.diagnostics.filter(({ code }) => code !== 'plan/perhaps-renamed')
   if (diagnostics.length > 0) throw new Error(diagnostics.map(({ code, message }) => `${code}: ${message}`).join('\n'))
   return plan
 }
