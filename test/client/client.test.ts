@@ -382,6 +382,14 @@ describe('client: the deadline of a command', () => {
     expect(timing.slept).toEqual([40_000])
   })
 
+  test('reads that wait at the same time take from it once', async () => {
+    const timing = testTiming()
+    const deadline = createDeadline({}, timing.now)
+    expect([deadline.allows(100_000), deadline.allows(90_000)]).toEqual([true, true])
+    expect(deadline.leftMs()).toBe(20_000)
+    expect(deadline.allows(121_000)).toBe(false)
+  })
+
   test('what lasts for hours counts anew after ten quiet minutes', async () => {
     const timing = testTiming()
     const deadline = createDeadline({}, timing.now)
