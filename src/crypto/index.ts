@@ -31,7 +31,7 @@ export {
   verifyP256,
 } from './p256.ts'
 export { createPooledRandomBytes, type RandomBytes, randomBytes } from './random.ts'
-export { seal, sealingKey, unseal } from './seal.ts'
+export { type SealingKey, seal, sealingKey, unseal } from './seal.ts'
 export { compressSecp256k1 } from './secp256k1.ts'
 export { combineShares, splitSecret } from './shamir.ts'
 export { inHalves, recoverSecp256k1, type SignatureHalves, signEcdsaDigest, signSchnorrDigest } from './sign-digest.ts'

@@ -19,6 +19,10 @@ export const SERVICE_CODES = {
     summary: 'The service’s folder lacks a part of what it had: its database, its master key or its `bootstrap.json`.',
     solve: 'Mount the volume that it stands on, or put it back from a backup or a snapshot; nothing was written.',
   },
+  'service/key-rotation-under-way': {
+    summary: 'The master key of the service is being changed, and that is not done.',
+    solve: 'Let the service run until `quorate master-key status` says that it is done.',
+  },
   'service/master-key-exposed': {
     summary: 'Others than its owner could read or replace the file of the master key.',
     solve: 'Run the command that the message names; if others could read the key, make a new installation.',

@@ -15,9 +15,11 @@ export {
   lockFolder,
   migrateStore,
   readFolder,
+  readRotationOfFolder,
   readSnapshot,
   readWebhooksGivenUp,
   restoreSnapshot,
+  rotateKeyOfFolder,
   saveSnapshot,
   wrapKeyOfFolder,
 } from './folder/index.ts'

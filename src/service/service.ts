@@ -18,11 +18,13 @@ import {
   createFirstOrganization,
   DATABASE_FILE,
   endFirstStart,
+  followKeyRotation,
   isEmpty,
   lockFolder,
   MASTER_KEY_FILE,
   OPERATOR_FILE,
   OWNER_ONLY,
+  openNextKey,
   readMasterKey,
   refreshBootstrap,
 } from './folder/index.ts'
@@ -47,7 +49,7 @@ import { countSendsUnderWay } from './resources/sends/store.ts'
 import { countDeliveries } from './resources/webhook-endpoints/deliveries-store.ts'
 import { createLaneDesk, createSender } from './sends/index.ts'
 import { readSettings, type ServiceOptions, type ServiceSettings } from './settings.ts'
-import { createLeases, openDatabase, openPostgres } from './store/index.ts'
+import { createLeases, openDatabase, openPostgres, trackWrites } from './store/index.ts'
 import { createWorkPool } from './work/index.ts'
 
 /** A service that answers. */
@@ -80,12 +82,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 async function openFolder(settings: ServiceSettings): Promise<Service> {
   const { dataDir, randomBytes, logger, drainMs } = settings
   ensurePrivateFolder(dataDir)
+  const keeper = settings.keyKeeper ?? { environment: {} }
   const givenKey = settings.masterKey
     ? checkMasterKey(settings.masterKey)
-    : await openMasterKey(join(dataDir, MASTER_KEY_FILE), settings.keyKeeper ?? { environment: {} })
+    : await openMasterKey(join(dataDir, MASTER_KEY_FILE), keeper)
+  const nextKey = settings.masterKey ? undefined : await openNextKey(dataDir, keeper)
   // Before the lock, whose file nothing of a folder that is refused should get; where it is there, somebody may be at work.
   if (settings.database) checkSharedFolder(dataDir)
-  else if (!existsSync(join(dataDir, 'lock.db'))) checkDataFolder(dataDir, givenKey)
+  else if (!existsSync(join(dataDir, 'lock.db'))) checkDataFolder(dataDir, givenKey, nextKey)
   const lock = await lockFolder(dataDir)
   const closers: (() => Promise<void> | void)[] = [() => lock.release()]
   const closeAll = async () => {
@@ -97,18 +101,22 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
   try {
     const operator = openOperator(settings)
     const clock = operator?.clock ?? settings.clock
-    const first = !settings.database && checkDataFolder(dataDir, givenKey) === 'new'
+    const first = !settings.database && checkDataFolder(dataDir, givenKey, nextKey) === 'new'
     if (first) beginFirstStart(dataDir)
     const metrics = await openMetrics(settings.metricsPort)
     if (metrics) closers.push(() => metrics.close())
     const opening = { now: clock(), onRound: metrics?.onRound }
-    const database = settings.database
-      ? await openPostgres(settings.database, opening)
-      : openDatabase(createDatabaseFile(dataDir), opening)
+    const database = trackWrites(
+      settings.database
+        ? await openPostgres(settings.database, opening)
+        : openDatabase(createDatabaseFile(dataDir), opening),
+    )
     closers.push(() => database.close())
-    const createTools = (masterKey: Secret<Uint8Array>) => ({
-      ...{ database, sealing: createSealing(masterKey, randomBytes), clock, randomBytes, logger },
-    })
+    const createTools = (masterKey: Secret<Uint8Array>) => {
+      const sealing = createSealing(masterKey, randomBytes)
+      if (nextKey) sealing.add(nextKey)
+      return { database, sealing, clock, randomBytes, logger }
+    }
     const begin = async () => {
       const empty = await isEmpty(database)
       lock.assertHeld()
@@ -121,11 +129,17 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
     }
     const installation = { database, givenKey, names: settings, createTools, createKey: randomBytes }
     const tools = await database.alone(() => (settings.database ? beginOrJoin(dataDir, installation) : begin()))
-    const leases = await createLeases(database, ['deliveries', 'messages', 'sends', 'balances'], {
-      id: newUuid(randomBytes),
+    const processId = newUuid(randomBytes)
+    const leases = await createLeases(database, ['deliveries', 'messages', 'sends', 'balances', 'keys'], {
+      id: processId,
       onFault: (error) => logger.error('what this process does for all may go to another', { reason: String(error) }),
     })
     closers.push(() => leases.close())
+    if (!settings.masterKey) {
+      const rotating = { ...tools, keyring: tools.sealing, dataDir, keeper, processId, lease: leases.of.keys }
+      const rotation = await followKeyRotation(rotating)
+      closers.push(() => rotation.close())
+    }
     const chains = createChains(settings.chains)
     const { resolveHost, allowedWebhookHosts: allowedHosts } = settings
     const openHosts = new Set<string>()

@@ -120,6 +120,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/client/turns.ts': 'a file without content, whose age is the time of the last request',
   'src/service/folder/bootstrap.ts': 'bootstrap.json: the root user’s key, for its owner alone',
   'src/service/folder/files.ts': 'master.key: its purpose is a key',
+  'src/service/folder/key-rotation.ts': 'master.key: its purpose is a key',
   'src/service/master-key/wrapped-key.ts': 'master.key: its purpose is a key',
   'src/service/folder/lock.ts': 'a process id',
   'src/service/folder/snapshot.ts': 'snapshots: everything that a service keeps, keys sealed, the master key not in it',

@@ -389,6 +389,30 @@ export const serviceCommands: readonly CommandRow[] = [
     load: async () => (await import('./master-key.ts')).wrapMasterKey,
   },
   {
+    name: 'master-key rotate',
+    summary: 'have the service on this machine seal everything anew, under another master key',
+    options: [serviceFolder],
+    example: 'quorate master-key rotate --folder /var/lib/quorate',
+    help: {
+      description:
+        'Makes 32 new bytes, kept by who keeps the old ones, and puts them beside those as `master.key.next`. The service takes them up while it works: it seals with them, seals anew what stands under the old key, and puts them in its place once nothing does. Each process on one PostgreSQL needs the file in its folder. Whoever has had the old key in the clear cannot read what is in the database then; what they have read before, and backups, they can.',
+      seeAlso: ['master-key status', 'master-key wrap'],
+    },
+    load: async () => (await import('./master-key-rotate.ts')).rotateMasterKey,
+  },
+  {
+    name: 'master-key status',
+    summary: 'say how far the change of the master key of the service on this machine is',
+    options: [serviceFolder],
+    example: 'quorate master-key status --folder /var/lib/quorate',
+    help: {
+      description:
+        'With DATABASE_URL it is read there. Exits with 0 once nothing is sealed under the old key and the folder has the new one in its place.',
+      seeAlso: ['master-key rotate'],
+    },
+    load: async () => (await import('./master-key-rotate.ts')).showMasterKey,
+  },
+  {
     name: 'clock',
     summary: 'say what time the service on this machine has, or move it: votes lapse, keys expire, bodies grow stale',
     args: '[move]',

@@ -4,15 +4,8 @@
  */
 import { decodeHex, decodeUtf8, encodeHex, encodeUtf8 } from '../../encoding/index.ts'
 import { type ActivityFamily, findActivity, type JsonObject } from '../../protocol/index.ts'
-import type { SealedPlace, Sealing } from '../keys/index.ts'
+import { SECRET_RESULTS, type SealedPlace, type Sealing } from '../keys/index.ts'
 import type { ActivityRecordRow } from '../store/index.ts'
-
-/** The member of the result that is secret. */
-const SECRETS: { readonly [Family in ActivityFamily]?: string } = {
-  CREATE_READ_ONLY_SESSION: 'session',
-  VERIFY_OTP: 'verificationToken',
-  OAUTH2_AUTHENTICATE: 'oidcToken',
-}
 
 /** Gives the result as it is kept. */
 export function sealResult(
@@ -20,7 +13,7 @@ export function sealResult(
   { family, activityId }: { readonly family: ActivityFamily; readonly activityId: string },
   result: JsonObject,
 ): JsonObject {
-  const member = SECRETS[family]
+  const member = SECRET_RESULTS[family]
   const secret = member === undefined ? undefined : result[member]
   if (member === undefined || typeof secret !== 'string') return result
   return { ...result, [member]: encodeHex(seal(encodeUtf8(secret), placeOf(activityId))) }
@@ -34,7 +27,7 @@ export function openResult(
 ): ActivityRecordRow {
   if (activity.result === null) return activity
   const family = findActivity(activity.type)?.row.family
-  const member = family === undefined ? undefined : SECRETS[family]
+  const member = family === undefined ? undefined : SECRET_RESULTS[family]
   if (member === undefined) return activity
   const result = JSON.parse(activity.result) as JsonObject
   const secret = isSubmitter ? decodeUtf8(unseal(decodeHex(String(result[member])), placeOf(activity.id))) : ''

@@ -31,10 +31,14 @@ const OTHER_FILES = [
 
 /**
  * Checks a data folder and writes nothing. `new`: there is nothing to lose. `served`: everything is there, belongs together,
- * and the master key opens it. Throws `service/data-folder-incomplete`, `service/data-folder-damaged`,
+ * and the master key opens it, or the one that is to take its place. Throws `service/data-folder-incomplete`, `service/data-folder-damaged`,
  * `service/master-key-…`, `service/seal-broken`, `local/exposed`.
  */
-export function checkDataFolder(dataDir: string, given: Secret<Uint8Array> | undefined): 'new' | 'served' {
+export function checkDataFolder(
+  dataDir: string,
+  given: Secret<Uint8Array> | undefined,
+  next?: Secret<Uint8Array>,
+): 'new' | 'served' {
   const path = (name: string) => join(dataDir, name)
   for (const name of OTHER_FILES) tightenPrivate(path(name))
   const database = path(DATABASE_FILE)
@@ -58,8 +62,9 @@ export function checkDataFolder(dataDir: string, given: Secret<Uint8Array> | und
   const { sealedKey } = peeked
   const masterKey = given ?? readMasterKey(path(MASTER_KEY_FILE))
   if (sealedKey) {
-    const { unseal } = createSealing(masterKey, (length) => new Uint8Array(length))
-    unseal(sealedKey.sealed, serviceKeyPlace(sealedKey.name)).fill(0)
+    const keyring = createSealing(masterKey, (length) => new Uint8Array(length))
+    if (next) keyring.add(next)
+    keyring.unseal(sealedKey.sealed, serviceKeyPlace(sealedKey.name)).fill(0)
   }
   return 'served'
 }

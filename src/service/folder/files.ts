@@ -10,13 +10,16 @@ export const DATABASE_FILE = 'quorate.db'
 /** The key that everything sealed in the database opens with, in a data folder. */
 export const MASTER_KEY_FILE = 'master.key'
 
+/** The key that is to take its place, while one does (docs/master-key.md#another-key). */
+export const NEXT_KEY_FILE = 'master.key.next'
+
 /** What an operator has changed, in a data folder. */
 export const OPERATOR_FILE = 'operator.json'
 
 /** Rights of everything in a data folder: its owner's alone. */
 export const OWNER_ONLY = 0o600
 
-const MASTER_KEY_LENGTH = 32
+export const MASTER_KEY_LENGTH = 32
 
 /** Checks a master key that was given, and copies it. Throws `service/master-key-invalid`. */
 export function checkMasterKey(key: Secret<Uint8Array>): Secret<Uint8Array> {

@@ -1,8 +1,20 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { createPooledRandomBytes } from '../../crypto/index.ts'
 import type { KeeperTools } from '../../keepers/index.ts'
-import { rewrapMasterKey } from '../master-key/index.ts'
-import { MASTER_KEY_FILE, readMasterKey } from './files.ts'
+import { readPrivate } from '../../local/index.ts'
+import { type Logger, Secret } from '../../telemetry/index.ts'
+import { ServiceError } from '../error.ts'
+import { type Keyring, nameOfKey } from '../keys/index.ts'
+import { keepBeside, openMasterKey, rewrapMasterKey } from '../master-key/index.ts'
+import {
+  createPostgresReader,
+  createReader,
+  type KeyRotation,
+  type PostgresSettings,
+  readKeyRotation,
+} from '../store/index.ts'
+import { DATABASE_FILE, MASTER_KEY_FILE, MASTER_KEY_LENGTH, NEXT_KEY_FILE, readMasterKey } from './files.ts'
 import { nothingServed } from './snapshot.ts'
 
 /**
@@ -16,5 +28,83 @@ export async function wrapKeyOfFolder(
 ): Promise<{ readonly from: string }> {
   const path = join(dataDir, MASTER_KEY_FILE)
   if (!existsSync(path)) throw nothingServed(dataDir)
+  refuseDuringRotation(dataDir)
   return rewrapMasterKey(path, to, { ...tools, readPlain: () => readMasterKey(path) })
+}
+
+/**
+ * Puts a new master key beside that of a folder, kept by the same keeper. The service of the folder takes it up, and seals everything
+ * anew. Throws as `wrapKeyOfFolder` does, and `service/key-rotation-under-way`.
+ */
+export async function rotateKeyOfFolder(
+  dataDir: string,
+  tools: KeeperTools,
+): Promise<{ readonly name: string; readonly keeper: string; readonly file: string }> {
+  const path = join(dataDir, MASTER_KEY_FILE)
+  if (!existsSync(path)) throw nothingServed(dataDir)
+  refuseDuringRotation(dataDir)
+  const key = new Secret(createPooledRandomBytes()(MASTER_KEY_LENGTH))
+  const file = join(dataDir, NEXT_KEY_FILE)
+  const { keeper } = await keepBeside(path, file, key, tools)
+  return { name: nameOfKey(key), keeper, file }
+}
+
+/** Opens the key that is to take the place of a folder's master key; undefined where there is none. */
+export async function openNextKey(dataDir: string, tools: KeeperTools): Promise<Secret<Uint8Array> | undefined> {
+  const path = join(dataDir, NEXT_KEY_FILE)
+  if (!existsSync(path)) return undefined
+  return (await openMasterKey(path, tools)) ?? readMasterKey(path)
+}
+
+/** Has a process that only opens learn a new key as it comes. */
+export function learnNextKey(
+  dataDir: string,
+  { keyring, keeper, logger }: { readonly keyring: Keyring; readonly keeper: KeeperTools; readonly logger: Logger },
+): { close(): void } {
+  const path = join(dataDir, NEXT_KEY_FILE)
+  let known: string | undefined
+  let looking = false
+  const look = async () => {
+    const text = readPrivate(path)
+    const next = text === undefined || text === known ? undefined : await openNextKey(dataDir, keeper)
+    if (next) keyring.add(next)
+    known = text
+  }
+  const timer = setInterval(() => {
+    if (looking) return
+    looking = true
+    look()
+      .catch((error: unknown) => logger.error('the new master key is not opened', { reason: String(error) }))
+      .finally(() => {
+        looking = false
+      })
+  }, LEARN_MS)
+  return { close: () => clearInterval(timer) }
+}
+
+const LEARN_MS = 1_000
+
+/** How far the rotation of an installation's master key is; absent where there was none. Throws `StoreUnavailable`. */
+export async function readRotationOfFolder(
+  dataDir: string,
+  database: PostgresSettings | undefined,
+): Promise<{ readonly isNextThere: boolean; readonly rotation?: KeyRotation }> {
+  const path = join(dataDir, DATABASE_FILE)
+  if (!database && !existsSync(path)) throw nothingServed(dataDir)
+  const rows = database ? createPostgresReader(database) : { read: createReader(path), close: () => {} }
+  try {
+    const rotation = await rows.read(readKeyRotation)
+    return { isNextThere: existsSync(join(dataDir, NEXT_KEY_FILE)), ...(rotation ? { rotation } : {}) }
+  } finally {
+    await rows.close()
+  }
+}
+
+function refuseDuringRotation(dataDir: string): void {
+  const file = join(dataDir, NEXT_KEY_FILE)
+  if (!existsSync(file)) return
+  throw new ServiceError('service/key-rotation-under-way', `\`${file}\` is there: the master key is being changed`, {
+    facts: { file, changed: 'nothing' },
+    next: 'let the service of this folder run until `quorate master-key status` says that it is done',
+  })
 }

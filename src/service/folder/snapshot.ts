@@ -18,7 +18,7 @@ import {
 } from '../store/index.ts'
 import { BOOTSTRAP_FILE } from './bootstrap.ts'
 import { endFirstStart } from './data-folder.ts'
-import { DATABASE_FILE, MASTER_KEY_FILE, OPERATOR_FILE, OWNER_ONLY } from './files.ts'
+import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE, OPERATOR_FILE, OWNER_ONLY } from './files.ts'
 import { lockFolder } from './lock.ts'
 import { checkSharedFolder } from './shared-folder.ts'
 
@@ -26,7 +26,7 @@ import { checkSharedFolder } from './shared-folder.ts'
  * The files of a snapshot besides the database. The master key is among them, or nothing sealed could be opened: a
  * reader of a snapshot has the wallets.
  */
-const FILES = [MASTER_KEY_FILE, BOOTSTRAP_FILE, OPERATOR_FILE] as const
+const FILES = [MASTER_KEY_FILE, NEXT_KEY_FILE, BOOTSTRAP_FILE, OPERATOR_FILE] as const
 
 /**
  * Writes a data folder into a file that its owner alone may read, whether its service runs or not; what was

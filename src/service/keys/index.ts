@@ -2,6 +2,8 @@
  * Keys: what is secret in the database, sealed under the master key and bound to the row where it stands, and the service's own
  * key pairs.
  */
+
+export { type Resealed, resealSome, SEALED_COLUMNS, SECRET_RESULTS } from './resealing.ts'
 export { prepareRotatingKeys } from './rotating-keys.ts'
 export {
   accountKeyPlace,
@@ -12,7 +14,7 @@ export {
   webhookBodyPlace,
 } from './sealed-places.ts'
 export { isSealedText, openText, sealText } from './sealed-text.ts'
-export { createSealing, type SealedPlace, type Sealing } from './sealing.ts'
+export { createSealing, type Keyring, nameOfKey, type SealedPlace, type Sealing } from './sealing.ts'
 export {
   createKeyPair,
   createServiceKeys,

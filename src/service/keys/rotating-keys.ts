@@ -12,7 +12,7 @@ import {
   lockInstallation,
   type ServiceKeyRow,
 } from '../store/index.ts'
-import type { Sealing } from './sealing.ts'
+import type { Keyring } from './sealing.ts'
 import { serviceKeyPlace } from './service-keys.ts'
 
 export interface RotatingKeys {
@@ -29,7 +29,7 @@ export interface RotatingKeys {
 export async function prepareRotatingKeys(
   tools: {
     readonly database: Database
-    readonly sealing: Sealing
+    readonly sealing: Keyring
     readonly randomBytes: RandomBytes
     readonly clock: () => number
   },
@@ -60,6 +60,11 @@ export async function prepareRotatingKeys(
     const key = { name, public_key: publicKey, sealed_private_key, created_at: now }
     await insertServiceKey(tx, key)
     return [...listed, key]
+  })
+  sealing.beforeForgetting(() => {
+    for (const key of keys)
+      key.sealed_private_key =
+        sealing.reseal(key.sealed_private_key, serviceKeyPlace(key.name)) ?? key.sealed_private_key
   })
   return {
     published: () => listedAt(keys, clock(), keptMs).map((key) => key.public_key),

@@ -3,4 +3,4 @@
  * keeper that alone can open it: another key file, a variable, or a key management service, whose client library is loaded when
  * it is named and never else. Knows nothing of what the key seals.
  */
-export { keyExposed, openMasterKey, rewrapMasterKey } from './wrapped-key.ts'
+export { keepBeside, keyExposed, openMasterKey, rewrapMasterKey } from './wrapped-key.ts'

@@ -50,7 +50,25 @@ export async function rewrapMasterKey(
   tools: KeeperTools & { readonly readPlain: () => Secret<Uint8Array> },
 ): Promise<{ readonly from: string }> {
   const from = readWrapped(path)?.keeper ?? 'none'
-  const key = ((await openMasterKey(path, tools)) ?? tools.readPlain()).reveal()
+  await keep(path, (await openMasterKey(path, tools)) ?? tools.readPlain(), to, tools)
+  return { from }
+}
+
+/** Writes a new key beside the one of a file, kept by the same keeper, and says by whom. Throws as `openMasterKey` does. */
+export async function keepBeside(
+  path: string,
+  beside: string,
+  key: Secret<Uint8Array>,
+  tools: KeeperTools,
+): Promise<{ readonly keeper: string }> {
+  const keeper = readWrapped(path)?.keeper ?? 'none'
+  await keep(beside, key, keeper, tools)
+  return { keeper }
+}
+
+/** Writes a key as a keeper wraps it. What is written is opened once before. */
+async function keep(path: string, secret: Secret<Uint8Array>, to: string, tools: KeeperTools): Promise<void> {
+  const key = secret.reveal()
   if (to === 'none') writePrivate(path, `${encodeHex(key)}\n`)
   else {
     const wrapped = await withKeeper(
@@ -66,7 +84,6 @@ export async function rewrapMasterKey(
     )
     writePrivate(path, `${JSON.stringify({ keeper: to, wrapped: encodeBase64(wrapped) } satisfies WrappedKey)}\n`)
   }
-  return { from }
 }
 
 /** Refuses a file of the master key that others could read or replace. */

@@ -10,7 +10,9 @@ import {
   checkMasterKey,
   checkSharedFolder,
   DATABASE_FILE,
+  learnNextKey,
   MASTER_KEY_FILE,
+  openNextKey,
   readMasterKey,
 } from '../folder/index.ts'
 import { EDGE_LIMITS, type EdgeLimits, listen, openTls, type TlsFiles } from '../http/index.ts'
@@ -64,19 +66,26 @@ export async function createAuthProxy(options: AuthProxyProcessOptions): Promise
   close(): Promise<void>
 }> {
   const { dataDir, baseUrl, limits, codesPerAddress, host = '127.0.0.1', port = 0, logger = silentLogger } = options
+  const keeper = options.keyKeeper ?? { environment: {} }
   const givenKey = options.masterKey
     ? checkMasterKey(options.masterKey)
-    : await openMasterKey(join(dataDir, MASTER_KEY_FILE), options.keyKeeper ?? { environment: {} })
+    : await openMasterKey(join(dataDir, MASTER_KEY_FILE), keeper)
+  const nextKey = options.masterKey ? undefined : await openNextKey(dataDir, keeper)
   if (options.database) checkSharedFolder(dataDir)
-  else if (checkDataFolder(dataDir, givenKey) === 'new') throw nothingServed(dataDir)
+  else if (checkDataFolder(dataDir, givenKey, nextKey) === 'new') throw nothingServed(dataDir)
   const randomBytes = createPooledRandomBytes()
   const masterKey = givenKey ?? readMasterKey(join(dataDir, MASTER_KEY_FILE))
   const sealing = createSealing(masterKey, randomBytes)
+  if (nextKey) sealing.add(nextKey)
   const closers: (() => unknown)[] = []
   const close = async () => {
     while (closers.length > 0) await closers.pop()!()
   }
   try {
+    if (!options.masterKey) {
+      const learning = learnNextKey(dataDir, { keyring: sealing, keeper, logger })
+      closers.push(() => learning.close())
+    }
     const rows = options.database
       ? await openRows(options.database, dataDir, sealing)
       : { read: createReader(join(dataDir, DATABASE_FILE)), close: () => {} }

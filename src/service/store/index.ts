@@ -39,6 +39,14 @@ export {
   writeSetting,
 } from './installation.ts'
 export { lockInstallation } from './installation-lock.ts'
+export {
+  hasAllStepped,
+  type KeyRotation,
+  noteStep,
+  readKeyRotation,
+  stepKeyRotation,
+  writeKeyRotation,
+} from './key-rotation.ts'
 export { createLeases, type Lease, type Leases } from './leases.ts'
 export { migrateFile, tablesOfOrganization } from './migrations.ts'
 export { listOfUsers } from './of-users.ts'
@@ -51,6 +59,14 @@ export { createPostgresReader, createReader } from './reader.ts'
 export { withSavepoint } from './savepoint.ts'
 export type * from './schema.ts'
 export {
+  listStored,
+  overwriteFreed,
+  type RowKey,
+  replaceStored,
+  type SealedColumn,
+  type StoredValue,
+} from './sealed.ts'
+export {
   type DatabaseFacts,
   type GivenUpWebhooks,
   packDatabase,
@@ -62,6 +78,7 @@ export {
 export { type PostgresStanding, readFirstOrganization, readPostgresStanding } from './standing.ts'
 export { type StoredList, storedList } from './stored-list.ts'
 export { createTable } from './table.ts'
+export { type TrackedDatabase, trackWrites } from './tracked.ts'
 export type { Transaction } from './transaction.ts'
 export {
   insertPolicyEvaluation,

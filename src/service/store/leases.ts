@@ -28,7 +28,7 @@ const RENEWED_MS = 2_500
 const LOOK_AGAIN_MS = 500
 
 /** Prefix of the row of a process that is alive and holds no lease. */
-const PRESENT = 'process/'
+export const PRESENT = 'process/'
 
 /** The time that all processes share: that of the database. */
 const NOW = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`

@@ -1,4 +1,5 @@
 /** Several services on one database of PostgreSQL: what one has answered holds in the others. */
+import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -83,8 +84,8 @@ describe.skipIf(findPostgres() === undefined)('services on one PostgreSQL', () =
   test('requests and codes of one address are counted over the proxies of all', async () => {
     await one.root.submit('ACTIVITY_TYPE_ENABLE_AUTH_PROXY', {})
     const configId = one.service.bootstrap.authProxyConfigId
-    const post = async (of: TestService, path: string, from: string, body: object) => {
-      const headers = { 'x-auth-proxy-config-id': configId, 'x-forwarded-for': from }
+    const post = async (of: TestService, path: string, from: string, body: object, config = configId) => {
+      const headers = { 'x-auth-proxy-config-id': config, 'x-forwarded-for': from }
       const sent = { method: 'POST', headers, body: JSON.stringify(body) }
       return (await fetch(`${of.service.bootstrap.authProxyUrl}/v1/${path}`, sent)).status
     }
@@ -101,13 +102,12 @@ describe.skipIf(findPostgres() === undefined)('services on one PostgreSQL', () =
       async () => {
         const from = `198.51.100.${Math.floor(Math.random() * 250)}`
         const begun = performance.now()
-        const all = await alike(4 * PROXY_RATE, (of) =>
-          post(of, 'account', from, { filterType: 'NAME', filterValue: 'x' }),
-        )
+        const all = await alike(2 * PROXY_RATE + 20, (of) => post(of, 'account', from, {}, randomUUID()))
         const seconds = (performance.now() - begun) / 1_000
         expect(seconds).toBeLessThan(0.9)
-        expect(passed(all)).toBeLessThanOrEqual(PROXY_RATE * (1 + seconds))
-        expect(passed(all)).toBeGreaterThanOrEqual(PROXY_RATE)
+        const through = all.filter((status) => status !== 429).length
+        expect(through).toBeLessThanOrEqual(PROXY_RATE * (1 + seconds))
+        expect(through).toBeGreaterThanOrEqual(PROXY_RATE)
       },
       { timeout: 30_000, interval: 500 },
     )
