@@ -57,7 +57,7 @@ export function adviceFor(argv: readonly string[]): string {
 
 /** What it may have meant; undefined where that is not known. */
 function habitOf(argv: readonly string[]): string | undefined {
-  const [word = ''] = argv
+  const [word = ''] = argv[0] === 'help' ? argv.slice(1) : argv
   if (Object.hasOwn(COMMANDS, word)) return COMMANDS[word]
   for (const one of argv) {
     const name = /^--?([a-z-]+(?:=false)?)/.exec(one)?.[1] ?? ''

@@ -25,6 +25,8 @@ interface ProgramOptions {
 
 /** Reads a command line: an invocation, or the exit code when help or version was all that was wanted or it was wrong. */
 export function readCommandLine(argv: readonly string[], options: ProgramOptions): Invocation | ExitCode {
+  const topic = topicOf(argv)
+  if (topic.length > 0) return sayTopic(topic, options)
   let invocation: Invocation | undefined
   const program = createProgram(rowsFor(argv), options, (found) => {
     invocation = found
@@ -45,6 +47,36 @@ function isKnown([word = '', next = '']: readonly string[]): boolean {
   if (names.includes(word)) return true
   const isWord = next !== '' && !next.startsWith('-')
   return names.some((name) => name.startsWith(isWord && next !== 'help' ? `${word} ${next}` : `${word} `))
+}
+
+/** The words after `help` where they name no command. */
+function topicOf([first, ...rest]: readonly string[]): readonly string[] {
+  const words = rest.filter((word) => !word.startsWith('-'))
+  return first === 'help' && !isKnown(words) ? words : []
+}
+
+/** Lists the commands that are about something: by name and summary, where none is by all of their help. */
+function sayTopic(words: readonly string[], { out, say }: ProgramOptions): ExitCode {
+  const topic = words.join(' ')
+  // `keys` is found in `key`, and a part of a word is not: `art` is not about `start`.
+  const all = words.map((word) => new RegExp(`\\b${word.replace(/s$/i, '').replace(/[^\w]/g, '\\$&')}`, 'i'))
+  const about = (textOf: (row: CommandRow) => string) =>
+    commands.filter((row) => !row.hidden && all.every((word) => word.test(textOf(row))))
+  const brief = ({ name, summary }: CommandRow) => `${name} ${summary}`
+  const whole = (row: CommandRow) =>
+    [brief(row), row.help?.description, ...(row.options ?? []).map(({ flags, meaning }) => `${flags} ${meaning}`)].join(
+      ' ',
+    )
+  const byName = about(brief)
+  const found = byName.length > 0 ? byName : about(whole)
+  if (found.length === 0) {
+    say(`error: no command is called '${topic}', and none is about it\n`)
+    return EXIT.error
+  }
+  say(`No command is called '${topic}'. About it ${found.length === 1 ? 'is' : 'are'}:\n`)
+  const width = Math.max(...found.map(({ name }) => name.length))
+  out(found.map(({ name, summary }) => `  quorate ${name.padEnd(width)}  ${summary}\n`).join(''))
+  return EXIT.done
 }
 
 /** The rows under the word that a command line begins with: to set up the others takes as long as some commands. All, where none is. */

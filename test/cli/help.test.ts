@@ -69,6 +69,34 @@ describe('help', () => {
   )
 })
 
+describe('help of a word that is no command', () => {
+  test('the commands that are about it are listed, and not all', () => {
+    const { text, invocation } = read(['help', 'keys'])
+    expect(invocation).toBe(0)
+    expect(text).toMatch(/^No command is called 'keys'\. About it are:\n/)
+    const listed = [...text.matchAll(/^ {2}quorate (.+?) {2}/gm)].map(([, name]) => name!.trim())
+    expect(listed).toEqual(expect.arrayContaining(['rotate key', 'incident key']))
+    expect(listed).not.toContain('validate')
+    expect(listed.length).toBeLessThan(shown.length / 2)
+  })
+
+  test('what only the text of a help names is found by that', () => {
+    const { text, invocation } = read(['help', 'xyzzy'])
+    expect([invocation, text]).toEqual([1, expect.stringContaining("no command is called 'xyzzy'")])
+    expect(read(['help', 'passkey']).text).toMatch(/^ {2}quorate login /m)
+  })
+
+  test('a command, a group of them and nothing have the help that they had', () => {
+    expect(read(['help', 'rotate', 'key']).text).toBe(read(['rotate', 'key', '--help']).text)
+    expect(read(['help', 'rotate']).text).toContain('Usage: quorate rotate')
+    expect(read(['help']).text).toContain('Usage: quorate [')
+  })
+
+  test('a word of another tool says what does that work here', () => {
+    expect(adviceFor(['help', 'destroy'])).toContain('quorate plan --allow-delete')
+  })
+})
+
 describe('a command line that is refused', () => {
   const advice = (...argv: readonly string[]) => adviceFor(argv)
 
