@@ -8,10 +8,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { createService, readRotationOfFolder, rotateKeyOfFolder } from '../../src/service/index.ts'
+import { SEALED_COLUMNS } from '../../src/service/keys/index.ts'
+import { migrate } from '../../src/service/store/migrations.ts'
 import type { Secret } from '../../src/telemetry/index.ts'
 import { findPostgres, startPostgres, type TestPostgres } from '../postgres.ts'
 import { complete } from './handlers/steps.ts'
 import { startTestService } from './harness.ts'
+import { startReceiver } from './outbox/receiver.ts'
 import { type ProcessClient, readClient, type ServingProcess, startProcess } from './process.ts'
 
 const folders: string[] = []
@@ -141,6 +144,19 @@ const privateKey = (client: ProcessClient) =>
   })
 
 describe('rotation of the master key', () => {
+  test('rotation: every column of bytes is among those that are sealed anew', () => {
+    const database = new DatabaseSync(':memory:')
+    migrate(database, 1)
+    const bytes = database
+      .prepare(`select t.name || '.' || c.name as at from pragma_table_list t join pragma_table_info(t.name) c
+        where lower(c.type) = 'blob' order by 1`)
+      .all()
+      .map(({ at }) => String(at))
+    const sealed = SEALED_COLUMNS.filter(({ prefix, types }) => prefix === undefined && types === undefined)
+    expect(sealed.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(bytes)
+    expect(bytes.length).toBeGreaterThan(5)
+  })
+
   test('rotation: of every kind of sealed value none is left under the old key, and the service works on', async () => {
     const service = await startTestService({ allowedWebhookHosts: ['127.0.0.1'], webhookFilters: false })
     closers.push(() => service.close())
@@ -149,8 +165,10 @@ describe('rotation of the master key', () => {
       ...{ curve: 'CURVE_SECP256K1', pathFormat: 'PATH_FORMAT_BIP32', addressFormat: 'ADDRESS_FORMAT_ETHEREUM' },
       path: "m/44'/60'/0'/0/0",
     }
+    const receiver = await startReceiver()
+    closers.push(() => receiver.close())
     await complete(root, 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', {
-      ...{ url: 'http://127.0.0.1:9/', name: 'nobody listens', subscriptions: [{ eventType: 'ACTIVITY_UPDATES' }] },
+      ...{ url: receiver.url, name: 'listens', subscriptions: [{ eventType: 'ACTIVITY_UPDATES' }] },
     })
     const { walletId, addresses } = await complete(root, 'ACTIVITY_TYPE_CREATE_WALLET', {
       ...{ walletName: 'w', accounts: [account] },
@@ -200,6 +218,10 @@ describe('rotation of the master key', () => {
         .addresses
     expect(await derived()).toEqual(addresses)
     await complete(root, 'ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION', {})
+    // The key that webhooks are signed with was read before, and is kept in memory.
+    const seen = receiver.received.length
+    await complete(root, 'ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'after', userIds: [] })
+    await receiver.until(seen + 1)
     await service.restart()
     expect(await derived()).toEqual(addresses)
   }, 120_000)
