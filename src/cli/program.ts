@@ -24,9 +24,11 @@ interface ProgramOptions {
 }
 
 /** Reads a command line: an invocation, or the exit code when help or version was all that was wanted or it was wrong. */
-export function readCommandLine(argv: readonly string[], options: ProgramOptions): Invocation | ExitCode {
-  const topic = topicOf(argv)
-  if (topic.length > 0) return sayTopic(topic, options)
+export function readCommandLine(given: readonly string[], options: ProgramOptions): Invocation | ExitCode {
+  const words = given[0] === 'help' ? given.slice(1).filter((word) => !word.startsWith('-')) : []
+  if (words.length > 0 && !isKnown(words)) return sayTopic(words, options)
+  // The parser's own `help` takes one word, and some commands have two.
+  const argv = words.length > 0 ? [...words, '--help'] : given
   let invocation: Invocation | undefined
   const program = createProgram(rowsFor(argv), options, (found) => {
     invocation = found
@@ -47,12 +49,6 @@ function isKnown([word = '', next = '']: readonly string[]): boolean {
   if (names.includes(word)) return true
   const isWord = next !== '' && !next.startsWith('-')
   return names.some((name) => name.startsWith(isWord && next !== 'help' ? `${word} ${next}` : `${word} `))
-}
-
-/** The words after `help` where they name no command. */
-function topicOf([first, ...rest]: readonly string[]): readonly string[] {
-  const words = rest.filter((word) => !word.startsWith('-'))
-  return first === 'help' && !isKnown(words) ? words : []
 }
 
 /** Lists the commands that are about something: by name and summary, where none is by all of their help. */
