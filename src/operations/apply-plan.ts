@@ -36,6 +36,8 @@ export interface ApplyDoor {
   readonly tell: (event: ApplyEvent) => void
   /** Plans a folder, and tells of it. */
   readonly plan: (request: PlanRequest) => Promise<Planned | undefined>
+  /** Whether the plan of a folder is shown when it is told. */
+  readonly isPlanShown: boolean
   /** Asks whether the plan is to be applied; throws when not. */
   readonly confirm: (plan: Plan) => Promise<void>
   /** Opens Temporal for as long as the work takes. */
@@ -54,7 +56,7 @@ export async function applyFolder(door: ApplyDoor, request: PlanRequest): Promis
   if (!planned) return EXIT.error
   const { plan } = planned
   tell({ kind: 'planned', plan })
-  assertApplicable(plan)
+  assertApplicable(plan, { isShown: door.isPlanShown })
   const begun = hasWork(plan)
   if (begun) await door.confirm(plan)
   const result = await applyPlan(door, plan)

@@ -3,15 +3,18 @@ import { EXIT, findKeyMaterial, placeInWords, QuorateError } from '../diagnostic
 import { appliedPlans, guardsThatStop, type Plan, rejectionText } from '../plan/index.ts'
 
 /** Throws the first reason why a plan is not carried out. */
-export function assertApplicable(plan: Plan, { isSaved = false } = {}): void {
+export function assertApplicable(plan: Plan, { isSaved = false, isShown = false } = {}): void {
   assertNoKeysSubmitted(plan)
-  assertAllowed(plan, { isSaved })
+  assertAllowed(plan, { isSaved, isShown })
   assertNotRejected(plan)
   assertPermitted(plan)
 }
 
-/** Throws `cli/refused` when a guard stops the plan that no bypass lets pass. One that was saved stays refused. */
-export function assertAllowed(plan: Plan, { isSaved = false } = {}): void {
+/**
+ * Throws `cli/refused` when a guard stops the plan that no bypass lets pass. One that was saved stays refused. Where the plan was
+ * just shown, what each guard says stands there, and is not said twice.
+ */
+export function assertAllowed(plan: Plan, { isSaved = false, isShown = false } = {}): void {
   const stopped = appliedPlans(plan).flatMap((one) =>
     guardsThatStop(one).map((guard) => ({ ...guard, where: whereIn(plan, one) })),
   )
@@ -19,8 +22,11 @@ export function assertAllowed(plan: Plan, { isSaved = false } = {}): void {
   const bypasses = [...new Set(stopped.map(({ bypass }) => bypass))].join(' ')
   const said = stopped.map(({ message, where }) => `${where}${message}`)
   // Of several each has a line of its own.
-  const each = said.length === 1 ? {} : Object.fromEntries(said.map((text, index) => [`guard ${index + 1}`, text]))
-  throw new QuorateError('cli/refused', said.length === 1 ? said[0]! : `${said.length} guards refuse this plan`, {
+  const each =
+    said.length === 1 || isShown ? {} : Object.fromEntries(said.map((text, index) => [`guard ${index + 1}`, text]))
+  const refusal = said.length === 1 ? 'a guard refuses this plan' : `${said.length} guards refuse this plan`
+  const why = said.length === 1 ? said[0]! : refusal
+  throw new QuorateError('cli/refused', isShown ? `${refusal}, as it says above` : why, {
     facts: { guards: [...new Set(stopped.map(({ name }) => name))].join(', '), ...each, submitted: 'nothing' },
     next: isSaved
       ? `a saved plan stays refused: change the definitions, or plan again with ${bypasses}, and apply that`

@@ -119,6 +119,7 @@ describe('guards', () => {
       expect(applied.stdout).toContain(`refused: ${all.find(({ name }) => name === guard)!.message}`)
       expect(applied.stdout.match(/^refused: /gm)).toHaveLength(1)
       expect(applied.stdout).toContain(says)
+      expect(applied.stderr).not.toContain(says)
       expect(applied.stderr).toMatch(/error cli\/refused[\s\S]*submitted +nothing/)
       expect(applied.exit).toBe(4)
 

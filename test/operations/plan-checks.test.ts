@@ -12,9 +12,9 @@ const without = (allow: readonly string[]): Plan => {
   return makePlan(planInput({ desired: [], manageAll: ['policy'], actual, allow })).plan
 }
 
-function refusalOf(plan: Plan): QuorateError {
+function refusalOf(plan: Plan, isShown = false): QuorateError {
   try {
-    assertAllowed(plan)
+    assertAllowed(plan, { isShown })
   } catch (error) {
     if (error instanceof QuorateError) return error
   }
@@ -34,4 +34,17 @@ test('one guard is told in its own words; of several, each has a line', () => {
     'guard 2': expect.stringContaining('deleting 4 of 4 policies'),
     submitted: 'nothing',
   })
+})
+
+test('where the plan was just shown, what each guard says is not said a second time', () => {
+  const shown = [without(['delete']), without([])].map((plan) => refusalOf(plan, true))
+  expect(shown.map(({ message }) => message)).toEqual([
+    'a guard refuses this plan, as it says above',
+    '2 guards refuse this plan, as it says above',
+  ])
+  expect(shown.map(({ facts }) => facts)).toEqual([
+    { guards: 'deletes', submitted: 'nothing' },
+    { guards: 'delete, deletes', submitted: 'nothing' },
+  ])
+  expect(shown[1]!.next).toContain('--allow-delete --allow deletes=4')
 })

@@ -120,6 +120,7 @@ function openDoor(
     place,
     tell,
     plan: (request) => showingPlan(input, (told) => planFolder(request, told)),
+    isPlanShown: !input.json && options['events'] !== true,
     confirm: (plan) => confirm(input, plan),
     withApplies: (work) =>
       withApplies(input, place, (applies) =>

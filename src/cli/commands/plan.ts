@@ -22,7 +22,7 @@ export async function plan(input: CommandInput): Promise<ExitCode> {
     writePrivate(out, writePlan(planned.plan))
     io.say(savedIn(out, planned.plan))
   }
-  assertAllowed(planned.plan)
+  assertAllowed(planned.plan, { isShown: !input.json })
   assertNotRejected(planned.plan)
   return options['detailedExitcode'] && hasChanges(planned.plan) ? EXIT.changes : EXIT.done
 }

@@ -116,7 +116,7 @@ async function applyFolder(
   }
   io.say(line`\nThe plan for ${folder}:\n\n`)
   showPlan({ io, json: false }, plan)
-  assertAllowed(plan)
+  assertAllowed(plan, { isShown: true })
   if (!hasWork(plan)) return EXIT.done
   io.say('\nApplying it:\n')
   const showProgress = createProgressView({ ...io, live: false }, place)
