@@ -24,7 +24,7 @@ export function readOpenActivities(client: QueryClient, types: readonly Activity
 
 /**
  * Reads the activities of some types and statuses, newest first, to the end or to the bound. A page that failed, repeats
- * or is no page is an error, never "there is none" (lessons: a bad read taken as empty).
+ * or is no page is an error, never "there is none".
  */
 export async function* readActivities(
   client: QueryClient,
