@@ -8,6 +8,7 @@ import { type ApplyHandle, type ApplyPlace, startApply } from './apply.ts'
 import { assertFreshInside } from './apply-inside.ts'
 import { type CarriedOut, type CarryOutEvent, carryOut, hasWork } from './carry-out.ts'
 import { reader } from './clients.ts'
+import { type LockNews, lockNews } from './lock-news.ts'
 import type { CheckText } from './lock-place.ts'
 import type { Place } from './place.ts'
 import { assertApplicable } from './plan-checks.ts'
@@ -27,6 +28,8 @@ export type ApplyEvent =
   | { readonly kind: 'done elsewhere' }
   /** Planned again when it was done. */
   | { readonly kind: 'planned again'; readonly plan: Plan }
+  /** The lock was written, with what is new in it. */
+  | { readonly kind: 'lock written'; readonly news: LockNews }
   /** The lock was not written: the definitions in the folder are not those of the plan. */
   | { readonly kind: 'lock kept'; readonly folder: string }
 
@@ -69,7 +72,10 @@ export async function applyFolder(door: ApplyDoor, request: PlanRequest): Promis
   if (exit !== EXIT.done && !overtaken) return exit
   const after = overtaken ?? (begun ? await door.plan(request) : planned)
   if (!after) return EXIT.error
-  if (mayLock(after.plan, plan)) await saveLock(after, { place, check })
+  if (mayLock(after.plan, plan)) {
+    await saveLock(after, { place, check })
+    tell({ kind: 'lock written', news: lockNews(after, plan) })
+  }
   if (begun) tell({ kind: 'planned again', plan: after.plan })
   return hasWork(after.plan) ? EXIT.partial : EXIT.done
 }
@@ -133,9 +139,10 @@ async function saveLockOf(
   const { folder } = plan
   if (folder === undefined || !existsSync(folder)) return
   const after = await planFolder(requestFor(folder), () => {}).catch(() => undefined)
-  if (after?.plan.definitionsDigest === plan.definitionsDigest && mayLock(after.plan, plan))
+  if (after?.plan.definitionsDigest === plan.definitionsDigest && mayLock(after.plan, plan)) {
     await saveLock(after, { place, check })
-  else tell({ kind: 'lock kept', folder })
+    tell({ kind: 'lock written', news: lockNews(after, plan) })
+  } else tell({ kind: 'lock kept', folder })
 }
 
 /** Whether nothing is left, and nothing that would be taken as defined has come up since the plan was looked at. */

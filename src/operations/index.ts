@@ -39,6 +39,7 @@ export { followRun } from './follow.ts'
 export { textsFor } from './follow-things.ts'
 export { type ImportResult, importFolder } from './import-folder.ts'
 export { assertFolder, type GivenValues, loadFolder } from './load-folder.ts'
+export { type LockNews, lockNews } from './lock-news.ts'
 export { sendBatchWorkflowId, sendWorkflowId, taskQueueOf } from './names.ts'
 export {
   giveUpRotation,

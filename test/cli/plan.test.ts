@@ -206,6 +206,53 @@ describe('plan: a rename that is not said', () => {
   })
 })
 
+describe('apply: what nothing but the lock is changed for', () => {
+  test('what is handed back is named; a rename that was carried out meanwhile is told by plan and written by apply', async () => {
+    const { service, env, defs } = await scene()
+    const created = await complete(service.root, 'ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'one', userIds: [] })
+    await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'two', userIds: [] })
+    const write = (text: string) =>
+      writeFiles(defs, { 'acme.yaml': `organization: acme\nid: \${env.ACME_ORGANIZATION_ID}\n${text}` })
+    const apply = () => quorate(['apply', defs, '--yes'], { env })
+    const lock = () => readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8')
+    write('tags: { one: {}, two: {} }\n')
+    expect(await apply()).toMatchObject({ exit: 0, stderr: expect.not.stringMatching(/Handed back|The lock has/) })
+
+    write('tags: { one: {} }\nforget: [tag.two]\n')
+    const back = await apply()
+    expect([back.exit, back.stderr]).toEqual([
+      0,
+      expect.stringContaining('Handed back, live and managed no longer: tag.two.'),
+    ])
+    expect(lock()).not.toContain('tag.two')
+
+    // As it is where somebody approved the rename after `apply` had left.
+    write('tags: { first: { renamedFrom: one } }\n')
+    const open = await quorate(['plan', defs], { env })
+    expect(open.stderr).not.toContain('The lock has')
+    const { userTagId } = created
+    await complete(service.root, 'ACTIVITY_TYPE_UPDATE_USER_TAG', {
+      userTagId,
+      newUserTagName: 'first',
+      addUserIds: [],
+      removeUserIds: [],
+    })
+    const planned = await quorate(['plan', defs], { env })
+    expect(planned.stdout).toContain('No changes.')
+    expect(planned.stderr).toContain('The lock has tag.one for what is tag.first now: `quorate apply ')
+    const before = await countActivities(service)
+    const written = await apply()
+    expect([written.exit, written.stderr]).toEqual([
+      0,
+      expect.stringContaining('The lock has tag.first now for what it had as tag.one.'),
+    ])
+    expect(lock()).toMatch(/tag\.first: /)
+    expect(lock()).not.toContain('tag.one')
+    expect(await countActivities(service)).toBe(before)
+    expect((await quorate(['plan', defs], { env })).stderr).not.toContain('The lock has')
+  })
+})
+
 describe('unmanaged', () => {
   test('what is live and in no definition is listed with its id', async () => {
     const { service, env, defs } = await scene()

@@ -9,6 +9,7 @@ import {
   applySaved,
   type CarriedOut,
   type InsideOutcome,
+  type LockNews,
   type Place,
   planFolder,
 } from '../../operations/index.ts'
@@ -212,6 +213,9 @@ function createShow(
       case 'planned again':
         if (talks) showPlan(input, event.plan)
         return
+      case 'lock written':
+        io.say(sayLockNews(event.news))
+        return
       case 'lock kept':
         io.say(line`The lock in ${event.folder} was not written: the definitions there are not those of this plan.\n`)
         return
@@ -219,6 +223,12 @@ function createShow(
         return event satisfies never
     }
   }
+}
+
+function sayLockNews({ handedBack, renamed }: LockNews): string {
+  const back = handedBack.length === 0 ? '' : line`Handed back, live and managed no longer: ${handedBack.join(', ')}.\n`
+  const names = renamed.map(({ from, to }) => line`The lock has ${to} now for what it had as ${from}.\n`)
+  return back + names.join('')
 }
 
 function writeResult({ io, json, options }: CommandInput, plan: Plan, result: CarriedOut | undefined): void {

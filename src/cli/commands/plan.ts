@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { assertAllowed, assertApplicable, assertNotRejected, reader } from '../../operations/index.ts'
+import { assertAllowed, assertApplicable, assertNotRejected, lockNews, reader } from '../../operations/index.ts'
 import { hasChanges, type Plan, writePlan } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
@@ -17,6 +17,10 @@ export async function plan(input: CommandInput): Promise<ExitCode> {
   const planned = await planAndShow(input, { folder, place, client: reader(place) })
   if (!planned) return EXIT.error
   presentPlan(input, planned.plan)
+  for (const { from, to } of lockNews(planned).renamed)
+    io.say(
+      line`The lock has ${from} for what is ${to} now: \`quorate apply ${shellWord(folder)}\` writes it, and submits nothing for that.\n`,
+    )
   const { out } = options
   if (typeof out === 'string') {
     writePrivate(out, writePlan(planned.plan))
