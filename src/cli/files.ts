@@ -1,4 +1,4 @@
-import { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { findKeyMaterial, placeInWords, QuorateError } from '../diagnostics/index.ts'
 import { systemWords } from '../local/index.ts'
@@ -26,7 +26,7 @@ export function writePrivate(path: string, text: string): void {
   attempt(path, () => {
     const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true
     if (!isFile) return writeFileSync(path, text)
-    const draft = `${path}.${process.pid}.tmp`
+    const draft = draftOf(path)
     try {
       writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true })
       renameSync(draft, path)
@@ -36,6 +36,9 @@ export function writePrivate(path: string, text: string): void {
     }
   })
 }
+
+/** Where a file is written before it takes its place. */
+const draftOf = (path: string) => `${path}.${process.pid}.tmp`
 
 /** Plans, reports, locks and definitions are uploaded, committed and shown: none of them may hold a private key. Throws `cli/key-in-file`. */
 export function assertNoKeys(path: string, text: string): void {
@@ -65,7 +68,11 @@ export function assertWritable(path: string): void {
       if (found?.isDirectory()) throw refusal('EISDIR')
       const folder = dirname(path)
       if (!statSync(folder).isDirectory()) throw refusal('ENOTDIR')
-      accessSync(found === undefined || found.isFile() ? folder : path, constants.W_OK)
+      if (found !== undefined && !found.isFile()) return accessSync(path, constants.W_OK)
+      // What the mode of a folder allows, its file system need not: none is made by hand in `/proc`.
+      const draft = draftOf(path)
+      writeFileSync(draft, '', { flag: 'wx', mode: 0o600 })
+      rmSync(draft)
     },
     { submitted: 'nothing' },
   )
@@ -90,8 +97,11 @@ function attempt(path: string, write: () => void, facts: Readonly<Record<string,
     const { code = '' } = cause as NodeJS.ErrnoException
     // The words of the system itself would name the draft beside the file.
     const words = systemWords(cause)
-    const says = code === 'ENOENT' ? `its folder \`${dirname(path)}\` is not there` : (words?.says ?? code)
-    const next = NEXT[code] ?? words?.next ?? 'choose another file'
+    const folder = dirname(path)
+    const isSpecial = code === 'ENOENT' && existsSync(folder)
+    const missing = isSpecial ? `no file can be made in \`${folder}\`` : `its folder \`${folder}\` is not there`
+    const says = code === 'ENOENT' ? missing : (words?.says ?? code)
+    const next = isSpecial ? 'name another folder' : (NEXT[code] ?? words?.next ?? 'choose another file')
     throw new QuorateError('cli/unwritable', `\`${path}\` cannot be written: ${says}`, {
       facts: { file: path, written: 'nothing', ...facts },
       next: `${next}, and run it again`,

@@ -132,6 +132,10 @@ describe('plan', () => {
       ],
       ['--markdown', folder, 'it is a folder, and a file is needed', 'name a file in that folder'],
       ['--json-into', join(folder, 'file/plan.json'), 'a part of the path is no folder', 'choose another file'],
+      // Who may write everywhere is let in by its mode; anybody else is not.
+      ...(process.getuid?.() === 0 && existsSync('/proc/self')
+        ? ([['--out', '/proc/x.json', 'no file can be made in `/proc`', 'name another folder']] as const)
+        : []),
     ] as const) {
       const ran = await quorate(['plan', defs, option, path], { env })
       expect([ran.exit, ran.stdout]).toEqual([1, ''])
