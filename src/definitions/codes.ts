@@ -41,7 +41,7 @@ export const codes = {
   },
   'definitions/duplicate-key': { summary: 'a key is written twice in one map', solve: 'join the two, or remove one' },
   'definitions/unknown-key': { summary: 'a key is not known at its place', solve: 'correct or remove it' },
-  'definitions/missing-key': { summary: 'a required key is missing', solve: 'add it' },
+  'definitions/missing-key': { summary: 'a required key is missing', solve: 'add the key that the message names' },
   'definitions/wrong-type': { summary: 'a value is of another type than expected', solve: VALUE },
   'definitions/wrong-value': { summary: 'a value is none of those allowed', solve: VALUE },
   'definitions/secret': {
@@ -100,7 +100,10 @@ export const codes = {
     summary: 'an address under `forget:` has a definition too',
     solve: 'remove its definition to hand it back, or take it out of `forget:` to go on managing it',
   },
-  'definitions/listed-twice': { summary: 'a list of names holds one twice', solve: 'remove one' },
+  'definitions/listed-twice': {
+    summary: 'a list of names holds one twice',
+    solve: 'take one of the two out of the list',
+  },
   'definitions/undeclared-variable': {
     summary: 'a definition refers to an environment variable that is not declared',
     solve: 'add its name to `variables:` in one of the files; what is no secret may be declared',

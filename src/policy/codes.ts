@@ -100,7 +100,7 @@ export const policyCodes = {
   },
   'policy/bare-count': {
     summary: '`.count` is written without parentheses',
-    solve: 'write `.count()`',
+    solve: 'write `.count()` in its place',
   },
   'policy/unexposed-param': {
     summary: 'no activity exposes this field of `activity.params`, so reading it is always an error',

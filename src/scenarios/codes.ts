@@ -12,7 +12,7 @@ export const codes = {
   'scenarios/wrong-type': { summary: 'a value is of another type than expected', solve: FORM },
   'scenarios/wrong-value': { summary: 'a value is none of those allowed', solve: FORM },
   'scenarios/unknown-key': { summary: 'a key is not known at its place', solve: 'correct or remove it' },
-  'scenarios/missing-key': { summary: 'a required key is missing', solve: 'add it' },
+  'scenarios/missing-key': { summary: 'a required key is missing', solve: 'add the key that the message names' },
   'scenarios/unknown-name': {
     summary: 'a name is used that the definitions do not define',
     solve: 'correct it, or define it in the definitions beside the test',

@@ -62,6 +62,15 @@ describe('reference: errors', () => {
     )
     expect(unused).toEqual([])
   })
+
+  test('every row says what happened and what to do, each in words of its own', () => {
+    const words = (text: string) => text.split(/\s+/).length
+    const poor = Object.entries(allCodes).filter(
+      ([, { summary, solve }]) =>
+        words(summary) < 3 || words(solve) < 3 || summary === solve || /\bTODO\b/.test(`${summary}\n${solve}`),
+    )
+    expect(poor).toEqual([])
+  })
 })
 
 describe('reference: operations', () => {
