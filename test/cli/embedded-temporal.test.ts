@@ -189,6 +189,8 @@ describe('commands that begin at once on a fresh data folder', () => {
     const dataDir = join(folder, 'at-once')
     const env = { QUORATE_DATA_DIR: dataDir }
     const ups = Promise.all([1, 2, 3].map(() => quorate(['up', '--json'], { env })))
+    // Who asks begins no service: before one is there, that is what is said.
+    while (!existsSync(join(dataDir, 'service/bootstrap.json'))) await delay(20)
     const others = await Promise.all(['whoami', 'activities'].map((name) => quorate([name, '--json'], { env })))
     const pids = (await ups).map(({ stdout }) => JSON.parse(stdout).pid as number)
     expect(others.map(({ exit }) => exit)).toEqual([0, 0])
