@@ -127,10 +127,11 @@ export function indirectPowersOf(
   const limits = new Set<string>()
   const search = createSearch(actual, { nowMs, limits })
   const reaches = search.reaches()
+  const renames = reaches.some(({ gains }) => gains.has('walletNames'))
   const holders = holdersOf(startState(actual))
   const known = new Map<string, { readonly paths: readonly IndirectPath[]; readonly summary: string }>()
   const pathsOf = (world: AddressedWorld) => {
-    const questions = search.questionsOf(world)
+    const questions = search.questionsOf(world, renames)
     const key = JSON.stringify(questions.map((one) => one.key))
     let found = known.get(key)
     if (found === undefined) {
@@ -350,7 +351,9 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   /** Whether some who are not the root quorum, and cannot write policies anyway, may make a move that is not followed. */
   const isOpenTo = ({ requests, matters }: (typeof UNFOLLOWED)[number], all: readonly Reach[]): boolean => {
     if (!matters({ features, readsCredentials })) return false
-    return requests.some((world) =>
+    // What no policy is about is the root quorum's.
+    const allowed = requests.filter((world) => askDirect(world).applying.length > 0)
+    return allowed.some((world) =>
       all.some(
         (reach) =>
           !reach.gains.has('policies') &&
@@ -425,11 +428,11 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     }
   }
 
-  /** The question of a request, then those that it would be once its wallet has another name. */
-  const questionsOf = (world: AddressedWorld): readonly PowerQuestion[] => {
+  /** The question of a request, then, where wallets can be renamed, those that it would be once its wallet has another name. */
+  const questionsOf = (world: AddressedWorld, renames: boolean): readonly PowerQuestion[] => {
     const { holder } = world
     const asked = askDirect(world)
-    if (holder?.root !== 'wallet') return [asked]
+    if (holder?.root !== 'wallet' || !renames) return [asked]
     const renamed = newNames.map((label) => askDirect({ ...world, holder: { ...holder, label } }))
     return [asked, ...renamed.filter(({ key }) => key !== asked.key)]
   }
