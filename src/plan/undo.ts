@@ -13,16 +13,24 @@ export function isNobody({ activities, ways, byMoves, unknown }: Undo): boolean 
   return activities > 0 && ways.length === 0 && byMoves === undefined && unknown === undefined
 }
 
-/** A plan with what was found out about taking it back, and refused where nobody could and no bypass lets that pass. */
+/**
+ * A plan with what was found out about taking it back, and refused where nobody could, or only perhaps after others decide, and no
+ * bypass lets that pass.
+ */
 export function withUndo(plan: Plan, undo: Undo, allow: Iterable<string>): Plan {
-  const guards = isNobody(undo) ? [...plan.guards, noUndo(plan, undo, allow)] : plan.guards
+  const { byMoves, ...rest } = undo
+  const isStuck = isNobody(byMoves?.isConditional ? rest : undo)
+  const guards = isStuck ? [...plan.guards, noUndo(plan, undo, allow)] : plan.guards
   return { ...plan, undo, guards }
 }
 
-function noUndo({ changes }: Plan, { stuck = 'nothing' }: Undo, allow: Iterable<string>): Guard {
+function noUndo({ changes }: Plan, undo: Undo, allow: Iterable<string>): Guard {
+  const { stuck = 'nothing', byMoves } = undo
+  const asThingsAre = byMoves ? ' as things then are' : ''
+  const moves = byMoves ? `; ${moversText(byMoves)}` : ''
   return {
     name: 'no-undo',
-    message: `afterwards nobody could take it back: no set of people could ${printable(stuck)}`,
+    message: `afterwards nobody could take it back${asThingsAre}: no set of people could ${printable(stuck)}${moves}`,
     addresses: [...new Set(changes.map(({ address }) => address))].sort(compareText),
     bypass: '--allow no-undo',
     allowed: parseAllow(allow).has('no-undo'),
@@ -71,12 +79,13 @@ function whoLine({ activities, ways, stuck, byMoves, unknown }: Undo): UndoLine 
   if (unknown !== undefined) return { sign: '?', text: `not known who can take it back, ${how}: ${printable(unknown)}` }
   const what = stuck === undefined ? '' : `: no set of people could ${printable(stuck)}`
   if (!byMoves) return { sign: '!', text: `nobody can take it back, ${how}${what}` }
-  const who = byMoves.people.length === 0 ? 'anybody' : byMoves.people.map((name) => printable(name)).join(' and ')
-  const perhaps = byMoves.isConditional ? ', perhaps' : ''
-  return {
-    sign: '!',
-    text: `nobody can take it back as things then are${what}; ${who} could by changing who decides first${perhaps}`,
-  }
+  return { sign: '!', text: `nobody can take it back as things then are${what}; ${moversText(byMoves)}` }
+}
+
+/** Who could, after they have changed who decides. */
+function moversText({ people, isConditional }: NonNullable<Undo['byMoves']>): string {
+  const who = people.length === 0 ? 'anybody' : people.map((name) => printable(name)).join(' and ')
+  return `${who} could by changing who decides first${isConditional ? ', perhaps' : ''}`
 }
 
 /** Whether people may export what lives, who might not before. */
