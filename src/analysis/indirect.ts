@@ -112,8 +112,28 @@ interface NextStep {
   readonly step: () => IndirectStep
 }
 
+/** The question of a request, and those that it would be once its wallet has another name. */
+interface Questions {
+  readonly asked: readonly PowerQuestion[]
+  readonly renamed: readonly PowerQuestion[]
+  /** By policies that deny alone: whoever writes one that allows needs another name for nothing else. */
+  readonly evading: readonly PowerQuestion[]
+}
+
+/** For whom those questions are asked. */
+interface Renamers {
+  readonly writers: boolean
+  readonly others: boolean
+}
+
 const GAIN_NAMES = Object.keys(GAINS) as readonly Gain[]
 const BITS = Object.fromEntries(GAIN_NAMES.map((gain, at) => [gain, 1 << at])) as Readonly<Record<Gain, number>>
+
+const WRITES_ALL = BITS.policies | BITS.denials
+const NOT_ACTING = GAIN_NAMES.filter((gain) => !actsForOthers(new Set([gain]))).reduce(
+  (bits, gain) => bits | BITS[gain],
+  0,
+)
 
 const MOST_REACHES = 1500
 const MOST_SETS = 200
@@ -127,12 +147,13 @@ export function indirectPowersOf(
   const limits = new Set<string>()
   const search = createSearch(actual, { nowMs, limits })
   const reaches = search.reaches()
-  const renames = reaches.some(({ gains }) => gains.has('walletNames'))
+  const renamers = search.renamersOf(reaches)
   const holders = holdersOf(startState(actual))
   const known = new Map<string, { readonly paths: readonly IndirectPath[]; readonly summary: string }>()
   const pathsOf = (world: AddressedWorld) => {
-    const questions = search.questionsOf(world, renames)
-    const key = JSON.stringify(questions.map((one) => one.key))
+    const questions = search.questionsOf(world, renamers)
+    const { asked, renamed, evading } = questions
+    const key = JSON.stringify([asked, renamed, evading].map((some) => some.map((one) => one.key)))
     let found = known.get(key)
     if (found === undefined) {
       const paths = search.pathsTo(questions, world.row.type, reaches)
@@ -186,6 +207,9 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const reader = createRuleReader(createPolicyCompiler())
   const rules = thingsOf(state, 'policy').map(reader.ruleOf)
   const askDirect = createQuestions(state, reader)
+  const isDenial = ({ compiled }: PolicyRule) => compiled.policy.effect === 'EFFECT_DENY'
+  const things = state.things.filter((one) => one.kind !== 'policy' || isDenial(reader.ruleOf(one)))
+  const askDenials = createQuestions({ ...state, things }, reader)
   const namesById = new Map(actual.resources.map(({ id, address }) => [id!, address]))
   const voters = votersOf(organization, nowMs)
   const voting = new Map(voters.map((one) => [one.approver.id, one]))
@@ -265,9 +289,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
 
   /** The question as those see it who have gained this. */
   const ask = (question: PowerQuestion, gains: Gains): PowerQuestion => {
-    const kept = gains.has('denials')
-      ? question.applying.filter(({ rule }) => rule.compiled.policy.effect !== 'EFFECT_DENY')
-      : question.applying
+    const kept = gains.has('denials') ? question.applying.filter(({ rule }) => !isDenial(rule)) : question.applying
     const applying = gains.has('policies') ? [...kept, { rule: WRITTEN, open: '' }] : kept
     return { ...question, applying, key: `${question.key} ${gains.has('denials')} ${gains.has('policies')}` }
   }
@@ -387,7 +409,10 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
       for (const reach of last) for (const move of moves.asked(askDirect)) goOn(reach, move, next, all)
       // Fewer people and no condition first, so that what is kept makes the most of the others needless.
       const sorted = [...next.values()].sort(
-        (a, b) => Number(a.isConditional) - Number(b.isConditional) || a.size - b.size,
+        (a, b) =>
+          Number(a.isConditional) - Number(b.isConditional) ||
+          a.size - b.size ||
+          Number(writesAll(b)) - Number(writesAll(a)),
       )
       const from = all.length
       for (const onward of sorted) {
@@ -410,7 +435,8 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     all: readonly Reach[],
   ) => {
     // Who may give and take any tag needs no other way to take one.
-    const more = gains.filter((gain) => !reach.gains.has(gain) && !(gain === 'untags' && reach.gains.has('tags')))
+    const has = effectiveOf(reach)
+    const more = gains.filter((gain) => (has & BITS[gain]) === 0 && !(gain === 'untags' && reach.gains.has('tags')))
     // Who acts for others acts for the root quorum.
     if (more.length === 0 || (isMembers && actsForOthers(reach.gains))) return
     const gained = more.reduce((bits, gain) => bits | BITS[gain], reach.gained)
@@ -421,6 +447,8 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const steps = stepsTo(question, activity, reach)
     for (const { joining, step, isConditional: isOpen } of isMembers ? begunByMember(steps) : steps) {
       const people = unionOf(reach.people, joining)
+      // Which gets everything executed, whatever a wallet is called.
+      if (gains.includes('walletNames') && isRoot({ people })) continue
       const isConditional = reach.isConditional || isOpen || isPerhaps
       const key = `${isConditional} ${gained} ${people.bits}`
       if (next.has(key)) continue
@@ -428,17 +456,34 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     }
   }
 
-  /** The question of a request, then, where wallets can be renamed, those that it would be once its wallet has another name. */
-  const questionsOf = (world: AddressedWorld, renames: boolean): readonly PowerQuestion[] => {
+  /** Who can rename wallets and is not the root quorum, which needs no other name: those who write policies, and others. */
+  const renamersOf = (all: readonly Reach[]): Renamers => {
+    const found = all.filter((reach) => reach.gains.has('walletNames') && !isRoot(reach))
+    const isWriter = ({ gains }: Reach) => gains.has('policies')
+    return { writers: found.some(isWriter), others: found.some((reach) => !isWriter(reach)) }
+  }
+  const questionsOf = (world: AddressedWorld, { writers, others }: Renamers): Questions => {
     const { holder } = world
-    const asked = askDirect(world)
-    if (holder?.root !== 'wallet' || !renames) return [asked]
-    const renamed = newNames.map((label) => askDirect({ ...world, holder: { ...holder, label } }))
-    return [asked, ...renamed.filter(({ key }) => key !== asked.key)]
+    if (holder?.root !== 'wallet') return { asked: [askDirect(world)], renamed: [], evading: [] }
+    const anew = (own: PowerQuestion, ask: typeof askDirect): readonly PowerQuestion[] => {
+      const named = newNames.map((label) => ask({ ...world, holder: { ...holder, label } }))
+      return [...new Map(named.filter((one) => one.key !== own.key).map((one) => [one.key, one])).values()]
+    }
+    const [own, denials] = [askDirect(world), askDenials(world)]
+    const isDenied = ({ applying }: PowerQuestion) => {
+      const all = new Set(applying.map(({ rule, open }) => `${rule.serial} ${open}`))
+      return denials.applying.every(({ rule, open }) => all.has(`${rule.serial} ${open}`))
+    }
+    return {
+      asked: [own],
+      renamed: others ? anew(own, askDirect) : [],
+      // With a name by which as many deny, nobody is evaded.
+      evading: writers && denials.applying.length > 0 ? anew(denials, askDenials).filter((one) => !isDenied(one)) : [],
+    }
   }
   /** Minimal sets, by the shortest way, of those who do not get there directly. */
   const pathsTo = (
-    [question, ...renamed]: readonly PowerQuestion[],
+    { asked, renamed, evading }: Questions,
     activity: string,
     all: readonly Reach[],
   ): readonly IndirectPath[] => {
@@ -458,8 +503,9 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         limits.add(`more than ${MOST_PATHS} sets of people get to one power; those by the shortest ways are told`)
         break
       }
-      const asked = [question!, ...(reach.gains.has('walletNames') ? renamed : [])]
-      const steps = asked.flatMap((one) => stepsTo(one, activity, reach))
+      const renames = reach.gains.has('walletNames') && !isRoot(reach)
+      const others = !renames ? [] : reach.gains.has('policies') ? evading : renamed
+      const steps = [...asked, ...others].flatMap((one) => stepsTo(one, activity, reach))
       for (const { joining, step, isConditional: isOpen } of steps) {
         const people = unionOf(reach.people, joining)
         const isConditional = reach.isConditional || isOpen
@@ -478,7 +524,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   })
   const isRoot = ({ people }: Pick<Way, 'people'>) => threshold > 0 && sizeOf(people, members) >= threshold
   const roots = (all: readonly Reach[]): readonly IndirectPath[] => {
-    const rooted = all.filter(({ gains }) => gains.has('quorum') || (gains.has('policies') && gains.has('denials')))
+    const rooted = all.filter((one) => one.gains.has('quorum') || writesAll(one))
     return leastOf(rooted.filter((one) => !isRoot(one))).map(toPath)
   }
   /** The least people who get there, by what they have gained. */
@@ -506,14 +552,24 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const [best] = leastOf(ways)
     return best && toPath(best)
   }
-  return { questionsOf, reaches, pathsTo, pathToOne, roots }
+  return { questionsOf, renamersOf, reaches, pathsTo, pathToOne, roots }
+}
+
+/** Whether no policy stops them: whatever policies may allow is executed. */
+function writesAll({ gained }: Pick<Gained, 'gained'>): boolean {
+  return (gained & WRITES_ALL) === WRITES_ALL
+}
+
+/** What was gained, with what adds nothing to it: what is for the root quorum alone is reached by acting for its members. */
+function effectiveOf(one: Pick<Gained, 'gained'>): number {
+  return writesAll(one) ? one.gained | NOT_ACTING : one.gained
 }
 
 /** Whether the first has no more people, as many gains and no more conditions. */
 function isBetter(one: Reach, other: Gained): boolean {
   return (
     (!one.isConditional || other.isConditional) &&
-    (one.gained & other.gained) === other.gained &&
+    (effectiveOf(one) & other.gained) === other.gained &&
     includes(other.people, one.people)
   )
 }

@@ -1,7 +1,7 @@
 /** Who could get a power by moves: by example, and held against trying every move on concrete states, which knows nothing of the analysis. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type IndirectPowers, powersOf, waysOf } from '../../src/analysis/index.ts'
+import { type IndirectPowers, indirectPowersOf, powersOf, waysOf } from '../../src/analysis/index.ts'
 import { createPolicyCompiler, policiesOf } from '../../src/analysis/policies.ts'
 import { votersOf } from '../../src/authority/index.ts'
 import { authorize, mayVote, type PolicyContext, type Voter } from '../../src/policy/index.ts'
@@ -242,6 +242,20 @@ describe('indirect', () => {
     const onboarding = told(office({}, [may("activity.type == 'ACTIVITY_TYPE_CREATE_API_KEYS_V2'")]))
     expect(onboarding.roots.map(({ people }) => people)).toEqual([['bob']])
     expect(onboarding.roots[0]!.steps.at(-1)!.people).toEqual(['alice (taken over)'])
+  })
+
+  test('who writes policies and takes them away gets to what is for the root quorum alone by acting for its members', () => {
+    const may = live('policy.may', policy(is('bob'), "activity.resource == 'POLICY'"))
+    const { rows } = indirectPowersOf(actualOf(office({}, [may])), { nowMs: NOW })
+    const waysTo = (activity: string) =>
+      rows
+        .filter(({ activities }) => activities.includes(`ACTIVITY_TYPE_${activity}`))
+        .flatMap(({ paths }) =>
+          paths.map(({ people, steps }) => [people, steps.map(({ gains }) => gains?.split(',')[0])]),
+        )
+    const way = [['bob'], ['writes any policy that allows', 'acts for any user', undefined]]
+    for (const activity of ['UPDATE_ROOT_QUORUM', 'SET_ORGANIZATION_FEATURE'])
+      expect(waysTo(activity), activity).toEqual([way])
   })
 
   const shapes = fc.record({
