@@ -294,7 +294,7 @@ describe('apply inside', () => {
     const refused = await run('apply', defs, '--yes', '--allow-delete')
     expect(refused.exit, refused.stdout + refused.stderr).toBe(4)
     for (const name of ['solo', 'e2', 'e3']) {
-      expect(refused.stderr).toContain(`subOrganization.${name}`)
+      expect(refused.stdout).toContain(`subOrganization.${name}`)
       expect((await idsOf(name)).length).toBe(1)
     }
     expect(lock()).toContain('subOrganization.solo')
