@@ -220,7 +220,7 @@ describe('votes', () => {
     })
     const late = await quorate(['approve', waiting.fingerprint, '--yes', ...key], { env })
     expect(late.stderr).toContain('It has ended')
-    expect(late.exit).toBe(0)
+    expect(late.exit).toBe(6)
     for (const named of ['ffff-ffff', `sha256:${'f'.repeat(64)}`, '00000000-0000-4000-8000-000000000000']) {
       const unknown = await quorate(['approve', named, '--yes', ...key], { env })
       expect(unknown.stderr).toContain('error cli/no-activity: there is no activity ')

@@ -10,7 +10,8 @@ const NOT_TRIED = ['up', 'serve', 'background', 'proxy', 'codec-server', 'policy
 /** Commands that ask no organization, or look first at a file or a name that their help has and this folder has not. */
 const ASK_NONE = [
   ...['down', 'reset', 'validate', 'fmt', 'doctor', 'completion', 'evidence verify', 'messages', 'clock', 'show'],
-  ...['snapshot save', 'snapshot restore', 'migrate', 'store copy', 'plan-store use', 'master-key wrap', 'sends stop'],
+  ...['snapshot save', 'snapshot restore', 'migrate', 'store copy', 'plan-store use', 'sends stop'],
+  ...['master-key wrap', 'master-key rotate', 'master-key status'],
   ...['fault add', 'fault list', 'fault clear', 'webhooks deliveries', 'webhooks verify', 'sends reconcile'],
   ...['policy test', 'policy eval', 'policy explain', 'policy compare', 'policy fmt', 'policy lint', 'rotate oauth2'],
 ]

@@ -68,8 +68,8 @@ describe('removal', () => {
       /\? user\.bob +.*quorate\.lock\.yaml:\d+:3, taken out of the definitions, and still live/,
     )
     expect(asked.stdout).not.toContain('No changes.')
-    expect(asked.stderr).toContain('`delete: true`')
-    expect(asked.stderr).toContain('`forget:`')
+    expect(asked.stdout).toContain('`delete: true`')
+    expect(asked.stdout).toContain('`forget:`')
     expect(asked.exit).toBe(4)
     expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(4)
 
