@@ -34,6 +34,8 @@ interface Known {
 /** Clients of one organization, and how many calls they make together: to check a long history takes long. */
 const CLIENTS = 5
 const CALLS = 36
+/** An organization takes 10 tags at most; what is proposed beyond would be refused as asked too often, for ever. */
+const MOST_TAGS = 10
 
 let bodies = 0
 
@@ -45,6 +47,7 @@ export async function recordCalls(
 ): Promise<readonly QuorumCall[]> {
   const calls: QuorumCall[] = []
   const known: Known[] = []
+  let tags = 0
 
   /**
    * Sends the same bytes until somebody answers. All attempts that nobody answered are one call, since the same bytes count once;
@@ -77,6 +80,7 @@ export async function recordCalls(
   })
 
   async function propose(by: Person, becomes?: Quorum): Promise<void> {
+    if (!becomes) tags++
     const { path, text } = becomes
       ? submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: becomes.threshold, userIds: becomes.members })
       : submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: `tag ${bodies}`, userIds: [] })
@@ -98,8 +102,8 @@ export async function recordCalls(
       const by = oneOf(people)
       const on = oneOf(known.slice(-3))
       const chance = Math.random()
-      if (!on || chance < 0.22) await propose(by)
-      else if (chance < 0.34) await propose(by, anyQuorum(people))
+      if ((!on || chance < 0.22) && tags < MOST_TAGS) await propose(by)
+      else if (!on || chance < 0.34) await propose(by, anyQuorum(people))
       else if (chance < 0.74) await vote('approve', by, on)
       else if (chance < 0.8) await vote('reject', by, on)
       else {
