@@ -6,10 +6,11 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { readRotationOfFolder, rotateKeyOfFolder } from '../../src/service/index.ts'
 import { SEALED_COLUMNS } from '../../src/service/keys/index.ts'
 import { migrate } from '../../src/service/store/migrations.ts'
+import { databaseOf } from '../postgres.ts'
 import { complete } from './handlers/steps.ts'
 import { startTestService } from './harness.ts'
 import { startReceiver } from './outbox/receiver.ts'
-import { distinct, keyOf, openedBy, sqlite } from './sealed-rows.ts'
+import { distinct, keyOf, openedBy, postgres, sqlite } from './sealed-rows.ts'
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {
@@ -55,7 +56,8 @@ describe('rotation of the master key', () => {
     const otp = { otpType: 'OTP_TYPE_EMAIL', contact: 'a@b.test', appName: 'x' }
     const { otpId } = await complete(root, 'ACTIVITY_TYPE_INIT_OTP_V2', otp)
     await root.submit('ACTIVITY_TYPE_VERIFY_OTP', { otpId, otpCode: 'WRONG1234' }).catch(() => {})
-    const rows = sqlite(dataDir)
+    const database = await databaseOf(dataDir)
+    const rows = database ? await postgres(database.url) : sqlite(dataDir)
     closers.push(() => rows.close())
     const old = keyOf(dataDir)
     const before = await openedBy(rows, { old })
@@ -83,7 +85,7 @@ describe('rotation of the master key', () => {
     const after = await openedBy(rows, { old, next })
     expect(after['old']).toEqual([])
     expect(distinct(after['next']!)).toEqual(expect.arrayContaining(distinct(before['old']!)))
-    const { rotation } = await readRotationOfFolder(dataDir, undefined)
+    const { rotation } = await readRotationOfFolder(dataDir, database)
     expect(rotation).toMatchObject({ step: 'done', to: name, resealed: 0, broken: 0, values: after['next']!.length })
     // What runs has forgotten the old key, and so has what starts.
     const derived = async () =>
