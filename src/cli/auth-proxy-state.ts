@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { asksProxy, type QueryClient } from '../client/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { readActual } from '../live/index.ts'
-import { rateOf, reader } from '../operations/index.ts'
 import { type ActivityType, fromTimestamp } from '../protocol/index.ts'
-import { keyInUse, waitingOf } from './background/connect.ts'
+import { readerAt } from './background/connect.ts'
 import { findBackground } from './background/control.ts'
 import { readKnownService } from './background/known-service.ts'
 import type { CommandInput } from './command.ts'
@@ -66,14 +65,7 @@ async function readSettings(input: CommandInput): Promise<Pick<AuthProxyState, '
   const { baseUrl = status?.baseUrl, organizationId = status?.organizationId } = settings
   if (baseUrl === undefined || organizationId === undefined) return {}
   try {
-    const key = await keyInUse(settings, { baseUrl, organizationId, embedded: settings.baseUrl === undefined })
-    const client = reader({
-      baseUrl,
-      organizationId,
-      key,
-      rate: rateOf(settings, baseUrl),
-      ...waitingOf(input, baseUrl),
-    })
+    const client = await readerAt(input, { baseUrl, organizationId })
     const { resources } = await readActual(client, { mentioned: new Set(['authProxy']) })
     const { fields, known } = resources.find(({ kind }) => kind === 'authProxy') ?? {}
     const origins = Array.isArray(fields?.['origins']) ? fields['origins'].map(String) : []

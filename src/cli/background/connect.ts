@@ -1,6 +1,6 @@
 import { KEY_VARIABLE, type Settings, settingRows, takeEnvironment } from '../../config/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
-import { type Place, type PlaceKey, rateOf } from '../../operations/index.ts'
+import { type Place, type PlaceKey, rateOf, reader } from '../../operations/index.ts'
 import { openSessions } from '../../session/index.ts'
 import { type KeyReference, loadKeyText, loadPrivateKey } from '../../stamp/index.ts'
 import type { CommandInput } from '../command.ts'
@@ -75,6 +75,16 @@ export function waitingOf(
   baseUrl: string,
 ): Pick<Place, 'logger' | 'deadline'> {
   return { logger: createWaitLogger(io, baseUrl), ...(deadline ? { deadline } : {}) }
+}
+
+/** Makes the client of a command that looks at an API as it is and starts nothing. Throws as `keyInUse` does. */
+export async function readerAt(
+  input: Pick<CommandInput, 'settings' | 'io' | 'deadline'>,
+  at: Pick<Api, 'baseUrl' | 'organizationId'>,
+): Promise<ReturnType<typeof reader>> {
+  const { settings } = input
+  const key = await keyInUse(settings, { ...at, embedded: settings.baseUrl === undefined })
+  return reader({ ...at, key, rate: rateOf(settings, at.baseUrl), ...waitingOf(input, at.baseUrl) })
 }
 
 async function withKey(settings: Settings, api: Api): Promise<Place> {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readStoreStanding } from '../../../activities/index.ts'
 import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
-import { rateOf, reader, taskQueueOf, workerSeenAt } from '../../operations/index.ts'
+import { taskQueueOf, workerSeenAt } from '../../operations/index.ts'
 import {
   type GivenUpWebhooks,
   type PostgresStanding,
@@ -13,7 +13,7 @@ import {
 import { openSessions } from '../../session/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
 import { originsText, readAuthProxyState } from '../auth-proxy-state.ts'
-import { bootstrapKey, keyInUse, loadKey, waitingOf } from '../background/connect.ts'
+import { bootstrapKey, loadKey, readerAt } from '../background/connect.ts'
 import { askBackground, findBackground, silentBackground } from '../background/control.ts'
 import { leftOverTemporal, temporalDeath } from '../background/embedded-temporal.ts'
 import { assertPlanStore } from '../background/plan-store-place.ts'
@@ -210,14 +210,7 @@ async function checkApi(input: CommandInput): Promise<Finding> {
   if (baseUrl === undefined || organizationId === undefined)
     return { check, state: 'not used', found: 'no API is named and no embedded service runs' }
   try {
-    const key = await keyInUse(settings, { baseUrl, organizationId, embedded: settings.baseUrl === undefined })
-    const client = reader({
-      baseUrl,
-      organizationId,
-      key,
-      rate: rateOf(settings, baseUrl),
-      ...waitingOf(input, baseUrl),
-    })
+    const client = await readerAt(input, { baseUrl, organizationId })
     const who = await client.query('whoami', {})
     const found = `${baseUrl} knows the key as ${who.username} of ${who.organizationName} (${who.organizationId})`
     if (input.environment['CI'] && (await isOfRootQuorum(client, who.userId))) {
