@@ -171,11 +171,12 @@ async function prepare(
   const batchId = batchIdOf(organization.id, orders.map(withoutFeeCeiling))
   const batch = { batchId, organization, file: basename(path), orderedAt: new Date(now).toISOString() }
   // Before it is read which are rejected: another machine may ask again meanwhile, and its round is then found in the list.
-  const rounds = await Promise.all(orders.map(async (order) => (await ledger.findOrder(sendIdOf(order)))?.round ?? 0))
+  const roundOf = async (order: SendOrder) => (await ledger.findOrder(sendIdOf(order)))?.round ?? 0
+  const rounds = asksAgain(input) ? await Promise.all(orders.map(roundOf)) : undefined
   const stands = await batches.survey({ ...batch, rows: orders.map((order) => ({ line: 0, order })) })
   const standing = rows.map((row, index) => {
     const { state } = stands[index]!
-    return { ...row, state, ...(asksAgain(input) && state === 'rejected' ? { rejected: rounds[index]! } : {}) }
+    return { ...row, state, ...(rounds && state === 'rejected' ? { rejected: rounds[index]! } : {}) }
   })
   const open = standing.filter(isOpen)
   const heldByApi = createHeldByApi(client)
