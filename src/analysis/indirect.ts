@@ -434,8 +434,8 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     next: Map<string, Onward>,
     all: readonly Reach[],
   ) => {
-    // Who may give and take any tag needs no other way to take one.
     const has = effectiveOf(reach)
+    // Who may give and take any tag needs no other way to take one.
     const more = gains.filter((gain) => (has & BITS[gain]) === 0 && !(gain === 'untags' && reach.gains.has('tags')))
     // Who acts for others acts for the root quorum.
     if (more.length === 0 || (isMembers && actsForOthers(reach.gains))) return
@@ -447,7 +447,6 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const steps = stepsTo(question, activity, reach)
     for (const { joining, step, isConditional: isOpen } of isMembers ? begunByMember(steps) : steps) {
       const people = unionOf(reach.people, joining)
-      // Which gets everything executed, whatever a wallet is called.
       if (gains.includes('walletNames') && isRoot({ people })) continue
       const isConditional = reach.isConditional || isOpen || isPerhaps
       const key = `${isConditional} ${gained} ${people.bits}`
@@ -456,9 +455,11 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     }
   }
 
-  /** Who can rename wallets and is not the root quorum, which needs no other name: those who write policies, and others. */
+  /** The root quorum needs no other name: it gets everything executed, whatever a wallet is called. */
+  const canRename = (reach: Reach) => reach.gains.has('walletNames') && !isRoot(reach)
+  /** Who can rename wallets: those who write policies, and others. */
   const renamersOf = (all: readonly Reach[]): Renamers => {
-    const found = all.filter((reach) => reach.gains.has('walletNames') && !isRoot(reach))
+    const found = all.filter(canRename)
     const isWriter = ({ gains }: Reach) => gains.has('policies')
     return { writers: found.some(isWriter), others: found.some((reach) => !isWriter(reach)) }
   }
@@ -503,8 +504,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         limits.add(`more than ${MOST_PATHS} sets of people get to one power; those by the shortest ways are told`)
         break
       }
-      const renames = reach.gains.has('walletNames') && !isRoot(reach)
-      const others = !renames ? [] : reach.gains.has('policies') ? evading : renamed
+      const others = !canRename(reach) ? [] : reach.gains.has('policies') ? evading : renamed
       const steps = [...asked, ...others].flatMap((one) => stepsTo(one, activity, reach))
       for (const { joining, step, isConditional: isOpen } of steps) {
         const people = unionOf(reach.people, joining)
