@@ -76,10 +76,10 @@ const USED_HOW: FamilyRow = {
   nothing: 'it changes how people may use what credentials they have, which is told as if they always may',
 }
 const ROOT: FamilyRow = { nothing: 'the root quorum alone may do it, which may do everything' }
-const VOTE: FamilyRow = { nothing: 'it is a vote, and whoever may vote is part of every answer' }
+const VOTE: FamilyRow = { nothing: 'it is a vote, and everybody who may vote is part of every answer' }
 const BESIDE: FamilyRow = { nothing: 'neither policies nor people nor keys that hold funds are changed by it' }
 const PROVES: FamilyRow = {
-  nothing: 'it leads to a login by a contact or a provider, which is told as a credential of whoever has it',
+  nothing: 'it leads to a login by a contact or a provider, which is told as a credential of the user who has it',
 }
 const ITSELF: FamilyRow = {
   nothing:
@@ -124,7 +124,7 @@ export const FAMILIES: Readonly<Record<ActivityFamily, FamilyRow>> = {
   CREATE_USERS: MAKES_USERS,
   CREATE_API_ONLY_USERS: MAKES_USERS,
   CREATE_INVITATIONS: MAKES_USERS,
-  ACCEPT_INVITATION: { nothing: 'whoever was invited joins by it, which is told as what the invitation gains' },
+  ACCEPT_INVITATION: { nothing: 'the user who was invited joins by it, which is told as what the invitation gains' },
   DELETE_INVITATION: TAKES,
   DELETE_USERS: TAKES,
 
@@ -147,7 +147,7 @@ export const FAMILIES: Readonly<Record<ActivityFamily, FamilyRow>> = {
   INIT_USER_EMAIL_RECOVERY: {
     unfollowed: {
       matters: ({ features }) => features.has('EMAIL_RECOVERY') || features.has('ROOT_USER_EMAIL_RECOVERY'),
-      says: '`INIT_USER_EMAIL_RECOVERY` sends whoever reads the e-mail of a user a key of this user: what somebody gains by it was not followed',
+      says: '`INIT_USER_EMAIL_RECOVERY` sends a key of a user to the reader of this user’s e-mail: what somebody gains by it was not followed',
     },
   },
   RECOVER_USER: {

@@ -395,7 +395,7 @@ export const serviceCommands: readonly CommandRow[] = [
     example: 'quorate master-key rotate --folder /var/lib/quorate',
     help: {
       description:
-        'Makes 32 new bytes, kept by who keeps the old ones, and puts them beside those as `master.key.next`. The service takes them up while it works: it seals with them, seals anew what stands under the old key, and puts them in its place once nothing does. Each process on one PostgreSQL needs the file in its folder. Whoever has had the old key in the clear cannot read what is in the database then; what they have read before, and backups, they can.',
+        'Makes 32 new bytes, wrapped by the same keeper as the old ones, and puts them beside those as `master.key.next`. The service takes them up while it works: it seals with them, seals anew what stands under the old key, and puts them in its place once nothing does. Each process on one PostgreSQL needs the file in its folder. Whoever has had the old key in the clear cannot read what is in the database then; what they have read before, and backups, they can.',
       seeAlso: ['master-key status', 'master-key wrap'],
     },
     load: async () => (await import('./master-key-rotate.ts')).rotateMasterKey,
