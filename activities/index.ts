@@ -53,6 +53,7 @@ export {
 } from './store-place.ts'
 export { definitionsText } from './watch-ledger.ts'
 export {
+  afterHeld,
   type DriftRow,
   type Held,
   type OfferedDefinitions,

@@ -4,7 +4,7 @@ import { printable, withoutKeys } from '../src/diagnostics/index.ts'
 import { authorText, shortCode } from '../src/plan/index.ts'
 import type { ApplyProgress } from './model.ts'
 import type { Notice, NoticeEvent } from './notice-model.ts'
-import type { Watch, WatchState } from './watch-model.ts'
+import { afterHeld, type Watch, type WatchState } from './watch-model.ts'
 
 /** How many looks in a row must find the same trouble: the next one often ends it. */
 const LOOKS_OF_TROUBLE = 2
@@ -57,7 +57,7 @@ export function noticesOf({
   }
   const { held, refused, away, error } = state
   if (held) {
-    const text = `a repair is held since ${held.since}: ${held.why} (${held.code}); go on with \`quorate watch resume\``
+    const text = `a repair is held since ${held.since}: ${held.why} (${held.code}); ${afterHeld(held)}`
     all.push({ topic: 'stuck', key: `held ${held.code} ${held.since}`, text })
   }
   if (refused) {

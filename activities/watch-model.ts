@@ -115,8 +115,15 @@ export interface Waiting {
 export interface Held {
   readonly code: string
   readonly why: string
+  /** What a person may do about it. @default to resume the watch */
+  readonly next?: string
   /** ISO 8601. */
   readonly since: string
+}
+
+/** What a person may do where a repair is held. */
+export function afterHeld({ next = 'go on with `quorate watch resume`' }: Held): string {
+  return next
 }
 
 /** How a watched organization stood when it was last looked at. */

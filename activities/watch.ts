@@ -1,5 +1,5 @@
 import { QuorateError } from '../src/diagnostics/index.ts'
-import { type Plan, partOf } from '../src/plan/index.ts'
+import { AFTER_REJECTION, type Plan, partOf } from '../src/plan/index.ts'
 import type { KindName } from '../src/resources/index.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
@@ -127,9 +127,10 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     const part = partOf(plan, kindsIn(watch, ['repair']))
     if (!part) return { state }
     const addresses = [...new Set(part.batches.flatMap(({ changes }) => changes))].sort()
-    const held = (code: string, why: string): Look => {
+    const held = (code: string, why: string, next?: string): Look => {
       const same = before.held?.code === code && before.held.why === why
-      const found: Held = { code, why, since: same ? before.held!.since : state.lookedAt }
+      const since = same ? before.held!.since : state.lookedAt
+      const found: Held = { code, why, since, ...(next === undefined ? {} : { next }) }
       if (!same) logger.warn('a repair is held', { organizationId: watch.organizationId, code, why })
       return { state: { ...state, held: found } }
     }
@@ -147,15 +148,18 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       const isSame = last?.addresses.join() === addresses.join() && before.definitions === watch.definitions
       if (isSame && outcome && (outcome.state === 'failed' || outcome.state === 'rejected')) {
         const why = outcome.batches.find(({ error }) => error !== undefined)?.error?.message ?? outcome.state
-        const ended = outcome.state === 'rejected' ? `the last repair was ${why}` : `the last repair failed: ${why}`
-        return { state: { ...held('apply/activity-failed', ended).state, repair: last } }
+        const { state: stopped } =
+          outcome.state === 'rejected'
+            ? held('cli/rejected', `the last repair was ${why}`, AFTER_REJECTION)
+            : held('apply/activity-failed', `the last repair failed: ${why}`)
+        return { state: { ...stopped, repair: last } }
       }
     }
     try {
       assertApplicable(part)
     } catch (error) {
       if (!(error instanceof QuorateError)) throw error
-      return held(error.code, error.message)
+      return held(error.code, error.message, error.next)
     }
     await planStore.putPlan(part)
     return {

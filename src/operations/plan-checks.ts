@@ -1,6 +1,6 @@
 /** What must hold of any plan before anything of it is submitted: in the organization and in what is inside it. */
 import { EXIT, findKeyMaterial, placeInWords, QuorateError } from '../diagnostics/index.ts'
-import { appliedPlans, guardsThatStop, type Plan, rejectionText } from '../plan/index.ts'
+import { AFTER_REJECTION, appliedPlans, guardsThatStop, type Plan, rejectionText } from '../plan/index.ts'
 
 /** Throws the first reason why a plan is not carried out. */
 export function assertApplicable(plan: Plan, { isSaved = false, isShown = false } = {}): void {
@@ -42,7 +42,7 @@ export function assertNotRejected(plan: Plan): void {
       if (forecast?.outcome !== 'rejected') continue
       throw new QuorateError('cli/rejected', `${whereIn(plan, one)}${summary} was ${rejectionText(forecast)}`, {
         facts: { activity: `${type} ${forecast.activityId}`, submitted: 'nothing' },
-        next: 'ask them why and change the definitions, or give --ask-again to ask once more as a new activity',
+        next: AFTER_REJECTION,
       })
     }
   }

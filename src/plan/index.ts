@@ -69,6 +69,7 @@ export {
   readyBatches,
 } from './walk.ts'
 export {
+  AFTER_REJECTION,
   approvalRounds,
   authorText,
   factorsText,

@@ -74,6 +74,10 @@ export function renderForecast(forecast: Forecast): string {
   }
 }
 
+/** What a person does where an activity was rejected: no machine asks the same again by itself. */
+export const AFTER_REJECTION =
+  'ask them why and change the definitions, or give --ask-again to ask once more as a new activity'
+
 /** `rejected by carol on 2026-11-22T10:00:00.000Z`. */
 export function rejectionText({ by, at }: Extract<Forecast, { readonly outcome: 'rejected' }>): string {
   return `rejected by ${by.map((name) => printable(name)).join(' and ')} on ${at}`

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
   type Activities,
+  afterHeld,
   createActivities,
   createPlanStore,
   type PlanStore,
@@ -194,7 +195,9 @@ describe('a repair', () => {
     for (const newest of ['b', 'c']) {
       world.newest = newest
       expect(await look()).toEqual({ outcome: 'held', drift: 1 })
-      expect((await state()).held!.why).toContain('rejected by bob')
+      const { held } = await state()
+      expect(held).toMatchObject({ code: 'cli/rejected', why: expect.stringContaining('rejected by bob') })
+      expect(afterHeld(held!)).toContain('--ask-again')
     }
     world.nowMs += MINUTE
     await watch({ tag: 'repair' }, { resumedAt: new Date(world.nowMs).toISOString() })

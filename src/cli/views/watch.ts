@@ -1,4 +1,4 @@
-import type { DriftRow, WatchState } from '../../../activities/index.ts'
+import { afterHeld, type DriftRow, type WatchState } from '../../../activities/index.ts'
 import type { Watched } from '../../operations/index.ts'
 import { authorText, shortCode } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
@@ -38,7 +38,7 @@ export const renderWatch = view((watched: Watched, style: Style, nowMs: number):
     `last as defined: ${state?.goodAt ?? 'never'}; last look: ${state?.lookedAt ?? 'none yet'}`,
     next,
     ...(state?.held
-      ? [`held since ${state.held.since}: ${state.held.why} (${state.held.code}); go on with \`quorate watch resume\``]
+      ? [`held since ${state.held.since}: ${state.held.why} (${state.held.code}); ${afterHeld(state.held)}`]
       : []),
     ...(state?.taken ? [takenText(state.taken)] : []),
     ...(state?.refused
@@ -60,7 +60,9 @@ export const renderWatch = view((watched: Watched, style: Style, nowMs: number):
         ]
       : []),
     ...(state?.proposal && (!state.repair || state.held)
-      ? [`proposed: \`quorate apply sha256:${state.proposal}\` puts it back`]
+      ? [
+          `proposed: \`quorate apply sha256:${state.proposal}${state.held?.code === 'cli/rejected' ? ' --ask-again' : ''}\` puts it back`,
+        ]
       : []),
   ]
   const rows = (state?.drift ?? [])
