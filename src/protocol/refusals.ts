@@ -1,6 +1,7 @@
 /**
- * Every refusal of the API with its literal text (docs/protocol/errors.md#texts).
- * Clients match these texts: each is sent exactly as it is written here, with values in the places of the parameters.
+ * The refusals that this service answers with, by name, with their literal texts (docs/protocol/errors.md#texts). Clients match these
+ * texts: each is sent exactly as it is written here, with values in the places of the parameters. Search `src` for a row's name to find
+ * the checks that refuse with it.
  */
 import type { GrpcCode, TurnkeyErrorCode } from './grpc.ts'
 
@@ -69,7 +70,6 @@ export const refusals = {
     'REQUEST_INVALID',
     (cursor: string) => `invalid request body: field \`paginationOptions\` names no object of this list: \`${cursor}\``,
   ),
-  loadOrganizations: refused(3, 'ORGANIZATION_NOT_FOUND', () => 'failed to load organizations'),
   organizationMismatch: refused(
     3,
     'ORGANIZATION_MISMATCH',
@@ -79,8 +79,6 @@ export const refusals = {
 
   // Policies and the quorum.
   policyLabelTaken: invalid('policy label must be unique'),
-  invalidPolicyConsensus: refused(3, 'REQUEST_INVALID', (reason: string) => `invalid policy consensus: ${reason}`),
-  invalidPolicyCondition: refused(3, 'REQUEST_INVALID', (reason: string) => `invalid policy condition: ${reason}`),
   invalidPolicyTime: refused(3, 'REQUEST_INVALID', (reason: string) => `invalid policy time: ${reason}`),
   quorumThresholdZero: invalid('quorum threshold must be non-zero integer'),
   quorumUsersMissing: invalid('quorum users missing'),
@@ -93,7 +91,6 @@ export const refusals = {
   userWithoutCredential: refused(3, 'REQUEST_INVALID', (user: string) => `user missing valid credential: ${user}`),
 
   // Wallets and signing.
-  missingWalletParams: invalid('missing wallet params'),
   invalidPathFormat: invalid('invalid path format'),
   invalidPath: invalid('invalid path'),
   invalidAddressFormat: invalid('invalid address format'),
@@ -101,13 +98,7 @@ export const refusals = {
   curveRequired: invalid('curve required'),
   invalidPayloadEncoding: invalid('invalid payload encoding'),
   invalidHashFunction: invalid('invalid hash function'),
-  digestLength: invalid('expected a 32-bytes-long digest'),
   transactionNotParsed: refused(3, 'INVALID_TRANSACTION', () => 'failed to parse transaction'),
-  bitcoinScriptUnrecognized: refused(
-    3,
-    'UNSUPPORTED_TRANSACTION_TYPE',
-    () => 'failed to extract bitcoin address from script with error: UnrecognizedScript',
-  ),
   invalidWalletAccountId: invalid('invalid wallet account UUID'),
   walletAccountElsewhere: invalid('wallet account not part of your organization'),
   walletAccountNotExported: refused(3, 'WALLET_ACCOUNT_NOT_EXPORTED', () => 'wallet account has not been exported'),
@@ -117,7 +108,6 @@ export const refusals = {
   mailTemplateContents: invalid('failed to get email template contents'),
   mailTemplateVariables: invalid('failed to unmarshal template variables'),
   invalidEmail: refused(3, 'INVALID_EMAIL', () => 'invalid email address'),
-  unreachableEmail: refused(3, 'INVALID_FQDN', () => 'could not reach email'),
   maxOtpInitiated: refused(
     3,
     'MAX_OTP_INITIATED',
@@ -153,7 +143,6 @@ export const refusals = {
   walletAccountNotFound: refused(5, '', (address: string) => `Could not find wallet account with address: ${address}`),
 
   // Things that exist already.
-  fingerprintExists: refused(6, '', () => 'an activity with the same fingerprint already exists'),
   pathExists: refused(6, '', (walletId: string) => `path already exists in wallet account ${walletId}`),
   seedImported: refused(
     6,
@@ -179,7 +168,6 @@ export const refusals = {
     'REQUEST_NOT_AUTHORIZED',
     () => 'request not authorized: source IP is not allowed',
   ),
-  apiOperationsDisabled: refused(7, 'API_OPERATIONS_DISABLED', () => 'api operations disabled'),
   authenticationFailed: refused(7, 'FORBIDDEN', () => 'authentication failed'),
   /** Unstated text. */
   readOnlySession: refused(7, 'FORBIDDEN', () => 'a read-only session submits nothing'),
@@ -194,22 +182,6 @@ export const refusals = {
     '',
     (owner: string, things: string, limit: number) => `${owner} has exceeded maximum ${things} (${limit})`,
   ),
-  overQuota: refused(
-    8,
-    'SIGNING_QUOTA_EXCEEDED',
-    () => 'this organization cannot execute activities because it is over its allotted quota',
-  ),
-  parentOverQuota: refused(
-    8,
-    'SIGNING_QUOTA_EXCEEDED',
-    () => 'this sub-organization cannot execute activities because its parent is over its allotted quota',
-  ),
-  signingDisabled: refused(
-    8,
-    'SIGNING_QUOTA_EXCEEDED',
-    () =>
-      'Resource exhausted: Signing is disabled because your organization is over its allotted quota. Please upgrade to a paid plan, or reach out to the Turnkey team.',
-  ),
   rateLimited: refused(8, 'RATE_LIMIT_EXCEEDED', () => 'Too many requests. Please wait and try again in a few seconds'),
 
   // The service itself.
@@ -218,7 +190,6 @@ export const refusals = {
   unavailable: refused(14, '', () => 'service unavailable'),
 
   // Stamps.
-  noSignature: refused(16, 'SIGNATURE_MISSING', () => 'no valid authentication signature found for request'),
   noStamp: refused(
     16,
     'SIGNATURE_MISSING',

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
   ApiError,
@@ -23,9 +25,9 @@ describe('refusal: bodies', () => {
   })
 
   test('refusal: without a code, details are an empty list and the code is empty text', () => {
-    expect(apiError('fingerprintExists').toBody()).toEqual({
-      code: 6,
-      message: 'an activity with the same fingerprint already exists',
+    expect(apiError('unavailable').toBody()).toEqual({
+      code: 14,
+      message: 'service unavailable',
       details: [],
       turnkeyErrorCode: '',
     })
@@ -96,10 +98,10 @@ describe('refusal: bodies', () => {
       'No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint',
     ],
     [
-      apiError('invalidPolicyCondition', 'Expression cannot be evaluated: field does not exist: path'),
+      apiError('invalidPolicyTime', 'field does not exist: path'),
       3,
       'REQUEST_INVALID',
-      'invalid policy condition: Expression cannot be evaluated: field does not exist: path',
+      'invalid policy time: field does not exist: path',
     ],
     [apiError('internal', 'ID'), 13, 'INTERNAL', 'internal server error (ID)'],
   ] as const)('refusal: %s', (error, grpc, code, message) => {
@@ -167,5 +169,14 @@ describe('refusal: tables', () => {
       expect(text, name).toMatch(/^\S.*\S$/)
       expect(text, name).not.toContain('undefined')
     }
+  })
+
+  test('refusal: every row is used, and a search for its name finds where', () => {
+    const cwd = join(import.meta.dirname, '../../src')
+    const files = globSync('**/*.{ts,json}', { cwd }).filter((file) => file !== 'protocol/refusals.ts')
+    const names = new Set(
+      files.flatMap((file) => readFileSync(join(cwd, file), 'utf8').match(/(?<=['"]|refusals\.)\w+\b/g) ?? []),
+    )
+    expect(Object.keys(refusals).filter((name) => !names.has(name))).toEqual([])
   })
 })
