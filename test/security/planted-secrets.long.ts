@@ -1,8 +1,9 @@
 /**
  * Secrets of every sort are planted in a whole installation: a service, an authentication proxy of its own process, a worker and the
  * commands, each a process as it is shipped, at a real Temporal. They are used, and processes are crashed. Then everything is read that
- * somebody else than the owner of a secret reads: output and logs, Temporal's histories as they lie there and opened, plans, metrics,
- * traces, notifications, crash reports and every file. In each place something that belongs there is found by the same search.
+ * somebody else than the owner of a secret reads: output and logs, all that Temporal tells of workflows and Schedules, exported and with
+ * every payload opened, plans, metrics, traces, notifications, crash reports and every file. In each place something that belongs there
+ * is found by the same search (`secret-search.ts`).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +16,6 @@ import { encryptOauth2ClientSecret } from '@turnkey/crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createSubmitClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
-import { encodeBase58 } from '../../src/encoding/index.ts'
 import { type ActivityType, activities } from '../../src/protocol/index.ts'
 import { listWrittenMessages } from '../../src/service/messages/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
@@ -24,49 +24,18 @@ import { connectTemporal, createPayloadSeal } from '../../src/worker/index.ts'
 import { builtMain, compileCache } from '../built.ts'
 import { quorate, readAll, testFolder, writeFiles } from '../cli/harness.ts'
 import { startCommand } from '../cli/started.ts'
-import { openHistory } from '../open-history.ts'
 import { newUser } from '../service/handlers/steps.ts'
 import { GRANT, startSocialProviders } from '../service/oauth/social.ts'
 import { codeIn } from '../service/one-time-passcodes/outbox.ts'
 import { testTemporal, testTemporalEnvironment } from '../temporal.ts'
 import { historyToText } from '../workflows/history-json.ts'
+import { createSearch, openAll } from './secret-search.ts'
 
 /** A signal ends a process as a fault of its own would: by an error that nobody catches, or by memory that runs out. */
 const CRASH = `
 process.on('SIGPWR', () => setImmediate(() => { throw new Error('planted crash') }))
 process.on('SIGURG', () => { const all = []; for (;;) all.push(new Array(1e6).fill(all.length)) })
 `
-
-/** What may be made of a text before it is written somewhere. */
-function formsOf(secret: string): readonly string[] {
-  const bytes = [
-    Buffer.from(secret, 'utf8'),
-    ...(/^(?:[0-9a-f]{2}){16,}$/i.test(secret) ? [Buffer.from(secret, 'hex')] : []),
-  ]
-  return bytes.flatMap((one) => [
-    one.toString('latin1'),
-    one.toString('hex'),
-    one.toString('hex').toUpperCase(),
-    encodeBase58(one),
-    [...one].join(','),
-    encodeURIComponent(one.toString('latin1')),
-    ...(['base64', 'base64url'] as const).flatMap((form) =>
-      // Where it begins in a group of three bytes decides its letters; those that it shares with its neighbours are left out.
-      [0, 1, 2].map((at) => {
-        const text = Buffer.concat([Buffer.alloc(at), one])
-          .toString(form)
-          .replace(/=+$/, '')
-        return text.slice(at === 0 ? 0 : at + 1, (at + one.length) % 3 === 0 ? undefined : -1)
-      }),
-    ),
-  ])
-}
-
-/** The names of the values that a text holds in any form. */
-function createSearch(values: Readonly<Record<string, string>>) {
-  const forms = Object.entries(values).map(([name, value]) => [name, formsOf(value)] as const)
-  return (text: string) => forms.filter(([, all]) => all.some((form) => text.includes(form))).map(([name]) => name)
-}
 
 /** Keeps what it is sent: bodies and headers, not the path, which may be a secret of the receiver. */
 async function receiver() {
@@ -158,7 +127,7 @@ test('planted secrets are in no output, log, history, plan, metric, trace, notif
   }
 
   const payloadKey = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')
-  const ofNotifications = { path: '/services/planted-path-of-slack', key: 'planted-key-of-webhooks' }
+  const ofNotifications = { path: '/services/planted-path-of-slack', key: 'planted "key" of/webhooks+ü' }
   const temporalApiKey = 'planted-api-key-of-temporal'
   const env: Readonly<Record<string, string>> = {
     ...(await testTemporalEnvironment()),
@@ -304,7 +273,9 @@ test('planted secrets are in no output, log, history, plan, metric, trace, notif
     newBotKey: readFileSync(join(folder, 'new.key'), 'utf8').trim(),
     masterKey: readFileSync(join(serviceFolder, 'master.key'), 'utf8').trim(),
     payloadKey,
+    storeKey: readFileSync(join(folder, 'data/plans.key'), 'utf8').trim(),
     temporalApiKey,
+    temporalTlsKey: readFileSync(env['TEMPORAL_TLS_CLIENT_KEY_PATH']!, 'utf8').replace(/-----.*?-----|\s/g, ''),
     clientSecret: GRANT.clientSecret,
     code,
     otpCode,
@@ -329,12 +300,17 @@ test('planted secrets are in no output, log, history, plan, metric, trace, notif
   const seal = createPayloadSeal([new Secret(payloadKey)])
   const temporal = await connectTemporal(await testTemporal(), seal)
   onTestFinished(() => temporal.close())
+  const workflows = new Set<string>()
   for await (const { workflowId, runId, raw } of temporal.client.workflow.list()) {
     if (!workflowId.includes(organizationId)) continue
     const history = await temporal.client.workflow.getHandle(workflowId, runId).fetchHistory()
-    add('histories', JSON.stringify(raw) + historyToText(history))
-    add('histories, opened', await openHistory(history, workflowId, seal))
+    workflows.add(workflowId.split('/')[0]!)
+    add('histories, exported', historyToText(history))
+    add('histories, opened', openAll({ raw, history }, seal))
   }
+  expect([...workflows].toSorted()).toEqual(['apply', 'reconcile', 'rotate'])
+  const watched = { namespace: 'default', scheduleId: `reconcile/${organizationId}` }
+  add('Schedules, opened', openAll(await temporal.client.workflowService.describeSchedule(watched), seal))
   expect([...places].flatMap(([name, text]) => find(text).map((secret) => `${secret} in ${name}`))).toEqual([])
 
   // The same search finds there what stands there by right.
@@ -354,8 +330,9 @@ test('planted secrets are in no output, log, history, plan, metric, trace, notif
     'crash reports: Signal': organizationId,
     'crash reports: Exception': 'planted crash',
     'crash reports: OOMError': 'heap out of memory',
-    histories: organizationId,
+    'histories, exported': organizationId,
     'histories, opened': MARK,
+    'Schedules, opened': organizationId,
   }
   const isThere = (name: string, value: string) => createSearch({ value })(places.get(name) ?? '').length > 0
   expect(Object.entries(rightly).filter(([name, value]) => !isThere(name, value))).toEqual([])
@@ -375,6 +352,7 @@ test('planted secrets are in no output, log, history, plan, metric, trace, notif
     'newBotKey: new.key 600',
     'otpCode: service/messages/* 600',
     'sessionKey: sessions/* 600',
+    'storeKey: data/plans.key 600',
   ])
 }, 300_000)
 
