@@ -103,7 +103,8 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     // While an apply runs, what it changes is on its way: nothing else is proposed, and nothing begins beside it.
     if (applying) {
       const { repair, held } = before
-      return { state: { ...state, duringApply: true, ...(repair ? { repair } : {}), ...(held ? { held } : {}) } }
+      const left = { ...(repair ? { repair } : {}), ...(held && proposed ? { held } : {}) }
+      return { state: { ...state, duringApply: true, ...left } }
     }
     if (!proposed) return { state }
     await planStore.putPlan(proposed)

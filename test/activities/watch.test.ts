@@ -200,6 +200,14 @@ describe('a repair', () => {
       expect(afterHeld(held!)).toContain('--ask-again')
     }
     world.nowMs += MINUTE
+    // An apply that a person has begun has put it right, and is not over yet.
+    const { plan } = world
+    Object.assign(world, { applying: true, plan: same, newest: 'd' })
+    expect(await look()).toEqual({ outcome: 'as defined', drift: 0 })
+    expect((await state()).held).toBeUndefined()
+    Object.assign(world, { applying: false, plan, newest: 'e' })
+    expect(await look()).toEqual({ outcome: 'held', drift: 1 })
+    world.nowMs += MINUTE
     await watch({ tag: 'repair' }, { resumedAt: new Date(world.nowMs).toISOString() })
     expect((await look()).repair).toBe(repair)
   })
