@@ -15,9 +15,8 @@ import { insideTokenOf, type RunOfPlan } from './run-ledger.ts'
 import { isStale, staleBody } from './stale.ts'
 
 /**
- * Everything that the apply workflow may ask of the world. Each may run more than once; none minds. Each checks by itself that
- * it may: the plan by its digest, the run and what it has done by the plan store, and activities by the API. A workflow says
- * which step is next and when, and nothing else that it says is believed.
+ * The steps of the apply workflow. Each may run several times without harm. Each checks by itself that it may run: the plan by its
+ * digest, the run and what it has done by the plan store, and activities by the API. Of the workflow it believes only which step is next.
  */
 export interface ApplyActivities {
   /** Reads what the plan's batches are and what they need. */
@@ -163,7 +162,7 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
         throw new ApplyError('apply/vote-refused', `activity ${id} does not ask for what batch ${step.batch + 1} does`)
       }
       const now = await take(activity, one, client.publicKey)
-      // A workflow that stands where it stood long ago asks for votes that are there or that nobody needs any more.
+      // A workflow that was reset to an older state asks for votes that exist already, or that are not needed.
       if (!now.needsVote) return now
       const body = makeVoteBody(plan.organization.id, { fingerprint, timestampMs: timestampMs + serviceAheadMs() })
       const after = await client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body)

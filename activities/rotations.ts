@@ -22,24 +22,24 @@ export interface RotationStep extends OfRotation {
   readonly part: RotationPart
 }
 
-/** What the workflow has to know of an order. */
+/** The parts of an order that the workflow decides by. */
 export interface RotationOutline {
   readonly user: string
   readonly key: string
   readonly old: RotationProgress['old']
   readonly drops: boolean
   readonly overlapMs: number
-  /** How it came to its end, where it did: a run that somebody reset at Temporal says the same again. */
+  /** The end of a rotation that is over: a workflow that somebody reset at Temporal ends in the same way again. */
   readonly ended?: RotationProgress
 }
 
 /**
- * What the rotation workflow may ask of the world. Each may run more than once; none minds. Each checks by itself that it may: a
- * workflow says when, and is not believed more. No private key passes through any of them.
+ * The steps of the rotation workflow. Each may run several times without harm. Each checks by itself that it may run: of the workflow
+ * it believes only which step is next. No private key is in the input or the answer of any of them.
  */
 export interface RotationActivities {
   loadRotation(input: OfRotation & { readonly organizationId: string }): Promise<RotationOutline>
-  /** Makes the new key pair, unless it is made, and returns the public key. */
+  /** Makes the new key pair, unless there is one, and returns the public key. */
   makeRotationKey(input: OfRotation): Promise<{ readonly publicKey: string }>
   /** Finds an activity that asks for the same, or makes the body and stores it before anything is sent. */
   prepareRotation(input: RotationStep & { readonly timestampMs: number }): Promise<Prepared>
@@ -49,13 +49,13 @@ export interface RotationActivities {
   pollRotation(input: RotationStep): Promise<ActivityState>
   /** Approves the activity again as the acting user, after its votes have lapsed. */
   voteForRotation(input: RotationStep & { readonly timestampMs: number }): Promise<ActivityState>
-  /** Stamps a whoami with the new key; the API must take it for the user. Returns the id of the key. */
+  /** Asks `whoami` with the new key; the API must answer with the user. Returns the key's id. */
   verifyRotation(input: OfRotation): Promise<{ readonly id: string }>
   /** Hands the new key to its sink. */
   handOverKey(input: OfRotation): Promise<{ readonly handedAtMs: number }>
-  /** Shows that the API refuses the old key. */
+  /** Makes sure that the API refuses the old key. */
   proveRotation(input: OfRotation): Promise<Pick<RotationProgress, 'proof'>>
-  /** Records the progress; at the end it forgets the private keys. */
+  /** Records the progress; at the end it deletes the private keys that it has kept. */
   recordRotation(input: { readonly progress: RotationProgress }): Promise<void>
 }
 
@@ -74,7 +74,7 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     if ((await ledger.marked(rotationId, 'over')) !== undefined) throw refused('this rotation is over')
     return order
   }
-  /** The progress of its end; nothing while it is open, and nothing of one that was given up or never begun. */
+  /** The last progress of a rotation that has ended; undefined while it is open, and if it was given up or never begun. */
   const endOf = async (rotationId: string): Promise<RotationProgress | undefined> => {
     const over = await ledger.marked(rotationId, 'over')
     const progress = over === undefined ? undefined : await ledger.getProgress(rotationId)
@@ -82,7 +82,7 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
   }
   const withNewKey = (order: RotationOrder) =>
     opened().clientWith(order.organization, keys.get(order.rotationId).privateKey)
-  /** A key that rotates itself goes on as the new one once that was handed over. */
+  /** The client that submits: where a key rotates itself, with the new key as soon as that was handed over. */
   const clientOf = async (order: RotationOrder): Promise<SubmitClient> => {
     const own = await deps.clientFor(order.organization)
     const isItself = own.publicKey.toLowerCase() === order.key.publicKey
@@ -156,10 +156,10 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     }
   }
 
-  /** Throws `rotate/sink-failed` where a store that was never sent the key has been away for longer than the order allows. */
+  /** Throws `rotate/sink-failed` if the sink could not be reached for longer than the order allows, and has never been sent the key. */
   const assertStillWaits = async ({ rotationId, sink, awayMs = STORE_AWAY_MS }: RotationOrder): Promise<void> => {
     const sinceMs = Number(await ledger.marked(rotationId, 'verified'))
-    // INVARIANT: a key that a store may have is not taken away, or its reader would have none that works.
+    // INVARIANT: a key that the sink may have is not deleted, or the program that reads the sink would have no key that works.
     if (sink.kind !== 'store' || (await ledger.marked(rotationId, 'offered')) !== undefined) return
     if (deps.clock() < sinceMs + awayMs) return
     const since = new Date(sinceMs).toISOString()
@@ -167,7 +167,7 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     throw new ApplyError('rotate/sink-failed', `${sinkInWords(sink)} did not take the new key: ${why}`)
   }
 
-  /** Throws `rotate/unverified` unless the API takes the new key for the user's. */
+  /** Throws `rotate/unverified` unless the API accepts the new key as one of the user. */
   const verify = async (order: RotationOrder): Promise<void> => {
     const client = withNewKey(order)
     const caller = await client.query('whoami', {}).catch((error: unknown) => {
@@ -186,7 +186,7 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
       if (ended === undefined) await getOpen(rotationId)
       const old = { id: key.id, publicKey: key.publicKey }
       const outline = { user: user.name, key: key.name, old, drops: drop !== undefined, overlapMs }
-      // From here on lists tell of it, also where it is terminated before it has recorded anything itself.
+      // From here on the rotation is listed, even if its workflow is terminated before it has recorded anything.
       if (ended === undefined && (await ledger.getProgress(rotationId)) === undefined) {
         const startedAt = new Date(deps.clock()).toISOString()
         const state = drop ? 'dropping' : 'creating'
@@ -211,7 +211,7 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
       const asked = await askedOf(order, part)
       const own = await records.activityId()
       const found = own === undefined ? await findByIntent(client, asked.type, asked.parameters) : await readOwn(one)
-      // What somebody rejected before is asked again only by `--ask-again`; the new key is nobody's rejection yet.
+      // A request that was rejected before is submitted again only with `--ask-again`. The new key cannot have been rejected yet.
       const isAskedAgain = own === undefined && order.askAgain && found?.status === 'ACTIVITY_STATUS_REJECTED'
       if (found && !isAskedAgain) return { kind: 'found', activity: await take(found, one) }
       if (part === 'delete') await verify(order)
@@ -336,10 +336,10 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
   }
 }
 
-/** Under what name the id of the new key is kept among what an activity brought. */
+/** The name under which the ledger keeps the id of the new key, among the ids that an activity gave. */
 const NEW_KEY = 'apiKey.new'
 
-/** Whether the API takes a key; throws what says neither. */
+/** Whether the API accepts a key; throws errors that say neither yes nor no. */
 async function accepts(client: SubmitClient): Promise<boolean> {
   try {
     await client.query('whoami', {})

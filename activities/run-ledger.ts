@@ -1,11 +1,12 @@
 /**
- * Which run may carry out a plan, and what it has done: kept in the plan store, so that no step believes a workflow.
+ * The ledger of runs: which run may carry out a plan, and what it has done. It is kept in the plan store, so that no step has to believe a
+ * workflow.
  *
- * A run is let in by `quorate apply`, which makes a token for it. It may begin once the organization was found to be as the plan
- * was made for, and it is over when it says so or when a later run of the same plan begins. A run that begins what is inside has
- * a token of its own, and opens no batch. Of each batch it is kept which
- * bytes were made, which activity they became, and which ids that brought. An attacker who starts, resets or forges a workflow has none
- * of this: a token that nobody let in, that is over, or that belongs to another plan opens nothing.
+ * `quorate apply` lets a run in and makes its token. The run may begin once the organization was found to be as the plan was made for. It
+ * is over when it says so, or when a later run of the same plan begins. The run that begins the applies of sub-organizations has a token
+ * of its own, which opens no batch. For each batch the ledger keeps which bytes were made, which activity they became, and which ids that
+ * activity gave. An attacker who starts, resets or forges a workflow has none of this: a token that nobody let in, whose run is over, or
+ * that belongs to another plan opens nothing.
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -24,14 +25,14 @@ export interface RunOfPlan {
 }
 
 export interface RunLedger {
-  /** Lets one run carry out a plan, and returns its token: a new one unless it is given, which then opens this plan for ever. */
+  /** Lets one run carry out a plan, and returns its token. @param token then opens this plan alone. @default a new one */
   open(planDigest: string, token?: string): Promise<string>
   /**
-   * Lets a run begin what is inside the organization of a plan, with the token that goes with the one that carries the plan
-   * out, if one does, and returns it. Neither of the two does what the other may.
+   * Lets a run begin the applies of the sub-organizations of a plan, and returns its token: that which goes with the token of the run
+   * that carries the plan out, if there is one. Neither token opens what the other opens.
    */
   openInside(planDigest: string, run?: string): Promise<string>
-  /** Throws `apply/run-refused` unless the run was let in to begin what is inside, and is not over. */
+  /** Throws `apply/run-refused` unless the run was let in by `openInside`, and is not over. */
   assertInside(run: RunOfPlan): Promise<void>
   /** The plan that a token was let in for, and whether its run is over; undefined for none. */
   find(token: string): Promise<{ readonly planDigest: string; readonly isOver: boolean } | undefined>
@@ -41,33 +42,33 @@ export interface RunLedger {
   producedOf(planDigest: string, index: number): Promise<Ids | undefined>
   /** Throws `apply/run-refused` unless the run was let in for this plan and is not over. */
   assertOpen(run: RunOfPlan): Promise<void>
-  /** Keeps that the organization was found to be as the plan was made for. */
+  /** Records that the organization was found to be as the plan was made for. */
   setFresh(run: RunOfPlan): Promise<void>
   /** Makes this the run that carries the plan out, instead of one before it; gives its name. Throws `apply/run-refused`. */
   begin(run: RunOfPlan): Promise<string>
   /** The records of a batch. Throws `apply/run-refused` unless this is the run that carries the plan out. */
   batch(run: RunOfPlan, index: number): Promise<BatchRecords>
-  /** From now on every step of this run is refused. @param how what came of it, where nothing else keeps that */
+  /** Ends the run: each further step of it is refused. @param how its result, if no other record has that */
   end(run: RunOfPlan, how?: string): Promise<void>
-  /** What the run came to, where that was kept as it ended; undefined for one that is not over, or was not let in for this plan. */
+  /** The `how` that `end` was given; undefined for a run that is not over, or was not let in for this plan. */
   endOf(run: RunOfPlan): Promise<string | undefined>
-  /** The runs that were let in and are not over, but for these. */
+  /** The runs that were let in and are not over, without those in `except`. */
   listOpen(except?: readonly string[]): Promise<readonly OpenRun[]>
   /** The runs that were let in since the lock was last written. */
   listUnlocked(): Promise<readonly UnlockedRun[]>
 }
 
-/** A run of which no lock is known to have what it made. */
+/** A run whose ids may not be in any lock file yet. */
 export interface UnlockedRun {
   readonly planDigest: string
   /** The ids that a batch brought; undefined unless the run saw that it is done. */
   produced(index: number): Promise<Ids | undefined>
   activityId(index: number): Promise<string | undefined>
-  /** Keeps that the lock has what it made. One that goes on may make more, and is asked again. */
+  /** Records that the lock file has its ids. A run that goes on may make more, and is listed again. */
   settle(): Promise<void>
 }
 
-/** A run that somebody who kept its start could go on with. */
+/** A run that is not over: whoever kept the start of its workflow could go on with it. */
 export interface OpenRun {
   readonly planDigest: string
   end(): Promise<void>
@@ -81,7 +82,7 @@ export interface BatchRecords {
   inherited(): Promise<string | undefined>
   /** Enters a body where there is none to send, and returns the one to send. */
   enterBody(fingerprint: string): Promise<string>
-  /** Keeps that the API refused a body for good, and never made an activity of it. */
+  /** Records that the API refused a body for good, and never made an activity of it. */
   refuseBody(fingerprint: string): Promise<void>
   hasBody(fingerprint: string): Promise<boolean>
   activityId(): Promise<string | undefined>
@@ -256,12 +257,12 @@ export function createBatchRecords(
   }
 }
 
-/** Stands after the plan's digest in the record of a run that begins what is inside. */
+/** Follows the plan's digest in the record of a run that begins the applies of sub-organizations. */
 const INSIDE = ' inside'
 
 const planOf = (text: string) => text.replace(INSIDE, '')
 
-/** The token with which what is inside is begun, for that of the run that carries the plan out. */
+/** The token that begins the applies of sub-organizations, made from that of the run that carries the plan out. */
 export function insideTokenOf(run: string): string {
   return encodeHex(sha256(encodeUtf8(`inside ${run}`)))
 }

@@ -23,19 +23,19 @@ import { bodyTimeIn, bodyTimeOf, fingerprintOf, HOUR_MS, listedFrom } from './se
 import { isStale, staleBody } from './stale.ts'
 import { toUnixMs } from './wire-time.ts'
 
-/** A send in the ledger. */
+/** The send of the ledger that a step is about. */
 interface SendStep {
   readonly sendId: string
 }
 
 /**
- * What the send workflow may ask of the world. Each may run more than once; none minds. What is sent, which activity it became
- * and which transaction that is, each reads from the ledger and from the API: a workflow says when, and is not believed more.
+ * The steps of the send workflow. Each may run several times without harm. What is sent, which activity it became and which transaction
+ * that is, each step reads from the ledger and from the API: of the workflow it believes only which step is next.
  */
 export interface SendActivities {
   /** Reads the reference of a send. */
   loadSend(input: SendStep & { readonly organizationId: string }): Promise<{ readonly reference: string }>
-  /** Makes the body and stores it before anything is sent, or finds the one that the send has already. */
+  /** Makes the body and stores it before anything is sent, or finds the body that the send has already. */
   prepareSend(input: SendStep & { readonly timestampMs: number }): Promise<{ readonly fingerprint: string }>
   /** Sends the stored bytes; a repetition is answered with the same activity. */
   submitSend(input: SendStep): Promise<SendActivityState>
@@ -87,7 +87,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
       (order.bodyTimeMs === undefined && now - first >= HOUR_MS) ||
       (await sends.hasBody(entry, fingerprintOf(bodyAt(first))))
     const begin = isOver ? await timeOfLater(order, now) : first
-    // Two that pay the same to the same may have the same bytes: the later one takes another time.
+    // Two sends of the same payment could have the same bytes, and would be one activity: the later send takes another time.
     for (let shift = 0; ; shift++) {
       const body = bodyAt(shift === 0 ? begin : bodyTimeOf(order, now, shift))
       // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
@@ -96,8 +96,8 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     }
   }
   /**
-   * The hour in which the activities were looked at is over. They are looked at again: in the meantime another machine may
-   * have sent what has this reference, and its bytes are the ones to send.
+   * Chooses the time of the body when the hour is over in which the activities of the organization were looked through. They are looked
+   * through again: another machine may have sent this reference meanwhile, and then its time, and so its bytes, are used.
    */
   const timeOfLater = async (order: SendOrder, now: number) => {
     const { client } = await openSends(deps, order.organization)
@@ -119,7 +119,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
       )
     }
     let gate: OpenGate | undefined
-    // Its turn may be long in coming, and its batch be stopped meanwhile.
+    // The client may hold the request back for long (its rate), and meanwhile the batch may be stopped.
     const beforeSending = async () => {
       gate = await sends.letOut(one, fingerprint)
     }
@@ -139,8 +139,9 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
   }
 
   /**
-   * Submits a send whose activity the API no longer knows, as after its store was restored. The bytes are the same, unless they
-   * are too old by now: then what was sent meanwhile is looked at. What of it the chain has already, the API finds out.
+   * Submits a send whose activity the API does not know, as after the API's store was restored from a backup. The bytes are the same,
+   * unless they are too old: then a new body is made, after a look at the activities. Whether the chain has the transaction already,
+   * the API finds out.
    */
   const submitAgain = async (sendId: string): Promise<Wire.Activity> => {
     for (let stale = 0; ; stale++) {
@@ -164,8 +165,8 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     submitSend: async (step) => (await submit(step)).state,
 
     async submitBatched({ reference, timestampMs, sendId }) {
-      // A batch begins a send that it cannot tell any more, which may be because the send has come to its end. One that has no
-      // activity was stopped before it was submitted, and can be begun.
+      // A batch begins a send whose workflow does not answer, perhaps because it has ended. A send without an activity was stopped
+      // before it was submitted, and can be begun.
       const before = await sends.getProgress(sendId)
       if (before?.activityId !== undefined && isSendOver(before.state)) return { progress: before, needsVote: false }
       await prepare({ sendId, timestampMs })
@@ -192,7 +193,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
         )
       }
       const now = await take(activity, one)
-      // A workflow that stands where it stood long ago asks for votes that are there or that nobody needs any more.
+      // A workflow that was reset to an older state asks for votes that exist already, or that are not needed.
       if (!now.needsVote) return now
       const time = timestampMs + serviceAheadMs()
       const body = makeVoteBody(one.order.organization.id, { fingerprint, timestampMs: time })
@@ -208,7 +209,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
         readTransactionState(client, order, { sendTransactionStatusId, withReceipt: true })
       const transaction = known && (await ifKnown(read(known)))
       if (transaction && !wasLost) return transaction
-      // The API has it under another id now, which the workflow is told.
+      // The API has given the transaction another id, which the answer tells the workflow.
       const { activityId, fingerprint, sendTransactionStatusId, error } = await take(
         await readOwn(one, step.sendId),
         one,
@@ -230,7 +231,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
       const entry = await sends.getEntry(progress.sendId)
       const made = await sends.getMade(entry)
       for (const name of ['activityId', 'sendTransactionStatusId'] as const) {
-        // Of what the API has lost, a workflow may still have the id: the ledger has the one that took its place.
+        // Where the API has lost the send, the workflow may have its old id; the ledger has the new one.
         if (progress[name] === undefined || progress[name] === made[name] || made.wasLost) continue
         throw new ApplyError(
           'apply/outcome-refused',
@@ -247,10 +248,10 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
 /** A body of a send may be almost an hour old when it is first sent; a younger one that is refused means a wrong clock. */
 const MAY_BE_OVER_MS = HOUR_MS - 5 * 60 * 1000
 
-/** A body may grow old while it waits for its turn. */
+/** How often a body may grow too old while it waits to be sent. */
 const MOST_STALE = 3
 
-/** What the API answers; undefined where it does not know what is asked about. */
+/** The API's answer; undefined if it does not have the thing that the query names. */
 async function ifKnown<Answer>(asking: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asking

@@ -1,8 +1,9 @@
 /**
- * Whether one set of policies lets through more than another. Both are decided for the same requests: in every kind of request that an
- * activity can be, values are chosen for the parts that clauses read, one part after another, until it is known which policies take part
- * on either side; then who gets such a request executed is compared. Branches in which both sides are the same are not followed. A
- * difference is told with a request and the votes that make it, played as a whole before it is told.
+ * Finds whether one set of policies lets through more than another, power by power. Both sets decide the same requests. For each kind of
+ * request, values are chosen for the parts that clauses read, one part after another, until it is known which policies take part on
+ * either side; then the groups of people who get such a request executed are compared. Branches in which both sides have the same
+ * policies are not followed. A difference is reported with a request and the votes that show it; both sets have decided that very
+ * request before it is reported.
  */
 import { type Organization, votersOf } from '../authority/index.ts'
 import {
@@ -37,7 +38,7 @@ import type { KnownWallet } from './request-values.ts'
 import { sameCoalitions, without } from './same-coalitions.ts'
 import { type DecidingState, type Play, playOf } from './witness.ts'
 
-/** Policies, and the people and wallets that they speak of. */
+/** Policies, with the people and wallets of their organization. */
 export interface PolicySet {
   readonly policies: readonly PolicyText[]
   readonly organization: Organization
@@ -46,17 +47,17 @@ export interface PolicySet {
 
 export type Relation = 'equal' | 'wider' | 'narrower' | 'incomparable' | 'unknown'
 
-/** How the second set relates to the first, for the requests of one power; `other` are those of none. */
+/** How the second set relates to the first, for the requests of one power; `other`: for requests that belong to no power. */
 export interface ComparedPower {
   readonly power: PowerName | 'other'
   readonly relation: Relation
-  /** Executed under the second set, and by no votes of these people under the first. */
+  /** A request that votes of these people get executed under the second set, and never under the first. */
   readonly wider?: Play
-  /** Executed under the first set, and by no votes of these people under the second. */
+  /** A request that votes of these people get executed under the first set, and never under the second. */
   readonly narrower?: Play
-  /** Names of policies because of which the relation is not known, or may be another than is told, sorted. */
+  /** Names of the policies that keep the relation from being known, sorted. */
   readonly unknown: readonly string[]
-  /** Why it is not known, in words, sorted; empty where it is. */
+  /** Why the relation is not known, in words, sorted; empty if it is known. */
   readonly because: readonly string[]
 }
 
@@ -73,15 +74,18 @@ export function comparePolicies(
   return powers.map((power) => compareOne(power, input))
 }
 
-/** One request in which two sets differ, the first that is found; where there may be one, why that is unknown. Follows no more choices of values than the budget has left. */
+/**
+ * Finds one request that two sets decide differently, or says why it is unknown whether there is one; undefined if there is none. Each
+ * choice of a value costs one of the budget, and the search ends when nothing of it is left.
+ */
 export type DifferenceFinder = (first: PolicySet, second: PolicySet, budget: ChoiceBudget) => Play | Unknown | undefined
 
-/** Why something is not known, each a clause such as `more values would have to be tried`; sorted. */
+/** Reasons why a difference is not known, each a clause such as `more values would have to be tried`; sorted. */
 export interface Unknown {
   readonly unknown: readonly string[]
 }
 
-/** Makes a finder for many sets of much the same policies at one moment: each policy is read once. */
+/** Creates a finder for many sets that share most policies, at one moment in milliseconds since the epoch: each policy is read once. */
 export function createDifferenceFinder(nowMs: number): DifferenceFinder {
   const compare = createComparison(nowMs)
   return (first, second, budget) => {
@@ -99,7 +103,7 @@ export function createDifferenceFinder(nowMs: number): DifferenceFinder {
   }
 }
 
-/** The relation of the whole, from those of its parts. */
+/** Combines the relations of several powers into that of all of them. */
 export function relationOf(parts: readonly Pick<ComparedPower, 'relation'>[]): Relation {
   const has = (relation: Relation) => parts.some((one) => one.relation === relation)
   if (has('incomparable') || (has('wider') && has('narrower'))) return 'incomparable'
@@ -107,7 +111,7 @@ export function relationOf(parts: readonly Pick<ComparedPower, 'relation'>[]): R
   return has('wider') ? 'wider' : has('narrower') ? 'narrower' : 'equal'
 }
 
-/** What comparisons at one moment share: what policies and people come to. */
+/** Creates a comparison at one moment. Compiled policies and the answers about people are kept for the next comparison. */
 function createComparison(nowMs: number): (first: PolicySet, second: PolicySet) => CompareInput {
   const compile = createPolicyCompiler()
   const readRules = createRulesReader(compile)
@@ -150,7 +154,7 @@ interface Side {
   readonly answers: Answers
   readonly voters: readonly Voter[]
   readonly stage: DecidingState
-  /** Equal for sides with the same people. */
+  /** The same text for sides with the same people. */
   readonly key: string
 }
 
@@ -162,7 +166,7 @@ interface CompareInput {
   readonly sides: readonly [Side, Side]
   readonly difference: (taking: readonly ComparedRule[], isRootOnly: boolean) => Difference
   readonly budget?: ChoiceBudget
-  /** Whether nothing more is looked for once one difference is found. */
+  /** Whether the search ends with the first difference. */
   readonly isOneEnough?: boolean
 }
 
@@ -210,7 +214,7 @@ function compareOne(
     searchRequest({ ...search, request, onDecided: onDecided(request.row.rootOnly === true), onUnknown, isDone })
   const told =
     found.wider && found.narrower ? 'incomparable' : found.wider ? 'wider' : found.narrower ? 'narrower' : 'equal'
-  // A way in which they are known to differ need not be known in all that differs.
+  // Once a play shows that one set is wider, a policy that might make it wider too adds nothing unknown.
   const open = WAYS.filter((way) => !found[way] && unknown[way].size > 0).flatMap((way) => [...unknown[way]])
   return {
     power,
@@ -228,16 +232,16 @@ function isOneSided({ on: [a, b] }: ComparedRule): boolean {
   return a !== b
 }
 
-/** In which ways the sets can differ where these rules take part: one more ALLOW, or one DENY fewer, never lets less through. */
+/** The ways in which the second set can differ where these rules take part: with one more ALLOW, or one DENY fewer, it is never narrower. */
 function waysOf(rules: readonly ComparedRule[], arePeopleAlike: boolean): readonly Way[] {
   const widening = rules.filter(isOneSided).map(({ on: [, isNew], isDeny }) => isNew !== isDeny)
   return WAYS.filter((way) => !arePeopleAlike || widening.includes(way === 'wider'))
 }
 
-/** So many sets of people are tried by themselves before all sets are looked for. */
+/** How many groups of people are tried one by one before all groups are compared. */
 const MOST_SIMPLE = 8
 
-/** The votes of people whom the ALLOW policies of the second side alone let through, where the first side does not: far cheaper to find than every set of both. */
+/** Tries people whom an ALLOW policy that only the second side has lets through and the first side does not: far cheaper than comparing all groups. */
 function simplePlay(
   context: PolicyContext,
   taking: readonly ComparedRule[],
@@ -254,7 +258,7 @@ function simplePlay(
   return undefined
 }
 
-/** Rules that take part, none of them open. */
+/** These rules as policies that take part for certain. */
 function applying(rules: readonly ComparedRule[]) {
   return rules.map(({ rule }) => ({ rule, open: '' }))
 }
@@ -264,13 +268,13 @@ function requestsFor(power: PowerName | 'other'): readonly PowerRequest[] {
   return EVERY_REQUEST.filter(({ row }) => POWER_NAMES.every((name) => !POWERS[name](row)))
 }
 
-/** What it costs to try the sets of people until they are too many, in choices of values. */
+/** What a search for groups of people costs that gave up because there are too many, in choices of values. */
 const COST_OF_GIVING_UP = 10_000
 
-/** People, by name, who get something executed on one side alone. */
+/** Names of people who get a request executed on one side alone, for each way. */
 type Difference = { readonly wider?: readonly string[]; readonly narrower?: readonly string[] } | 'unknown'
 
-/** Tells who differs where these rules take part; asked once for the same rules. */
+/** Creates a function that finds such people for the rules that take part; the same rules are computed once. */
 function createDifferences(sides: readonly [Side, Side], budget?: ChoiceBudget): CompareInput['difference'] {
   const known = new Map<string, Difference>()
   const answer = (taking: readonly ComparedRule[], isRootOnly: boolean): Difference => {
@@ -293,7 +297,7 @@ function createDifferences(sides: readonly [Side, Side], budget?: ChoiceBudget):
   }
 }
 
-/** The sets by names, the smallest first; of people whom nothing tells apart the first ones. */
+/** The groups as names, the smallest first. Of people who are interchangeable the first are taken. */
 function smallestSets({ classes, found }: Coalitions): readonly (readonly string[])[] {
   const size = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
   return found
@@ -301,7 +305,7 @@ function smallestSets({ classes, found }: Coalitions): readonly (readonly string
     .map((counts) => counts.flatMap((count, index) => classes[index]!.slice(0, count)))
 }
 
-/** Makes a reader of the policies of both sides; those that decide alike are one. */
+/** Creates a reader of the policies of both sides; policies that decide alike become one rule. */
 function createRulesReader(
   compile: PolicyCompiler,
 ): (sides: readonly [readonly PolicyText[], readonly PolicyText[]]) => readonly ComparedRule[] {
@@ -334,7 +338,7 @@ function comparedRule(rule: PolicyRule, clauses: Map<string, JudgedClause>): Omi
   else if (condition?.tree) operands.push(treeOf(condition.tree, condition, clauses))
   const tree: JudgedTree = { kind: 'logic', settledBy: 'false', operands }
   return {
-    // The moment is a part of the request here.
+    // `time` is searched as a part of the request, so the consensus has none.
     rule: { ...rule, consensus: { ...rule.consensus, time: undefined } },
     isDeny: policy.effect === 'EFFECT_DENY',
     isForAll: policy.consensus === undefined,

@@ -1,11 +1,12 @@
 /**
- * Who could get a power that they have not: by *moves*, activities that change who may decide. A move *gains* something: to write any
- * policy, to take policies away, to wear any tag or name, to have users made, to act for others by credentials added to them. With what
- * was gained the next move or the power itself is asked of the same exact core as direct powers, until nothing more is gained.
+ * Finds who could get a power that they do not have, by *moves*: activities that change who may decide. A move *gains* something: the
+ * right to write any policy, to delete policies, to give oneself any tag or name, to have users made, to act for other users by adding
+ * credentials to them. Whether people who have made a move can make the next one, or use the power itself, is computed by the same exact
+ * code as direct powers (`whoCan`), until no move gains anything more.
  *
- * Premise: what is gained never takes anything from whoever gained it, so a *reach* (some people, and what they gained) that has fewer
- * people and more gains than another makes the other needless. Moves that depend on the request are taken to be possible, and their
- * paths are told as such. Limits that were met are named: then more may be possible.
+ * Premise: a gain never takes anything away from the people who have it. So a *reach* (some people, and what they have gained) with
+ * fewer people and more gains than another makes the other superfluous. A move that depends on what its request says is taken to be
+ * possible, and its path is marked as conditional. Limits that were hit are named in the result: then more may be possible.
  */
 import { approverOf, usersByName, votersOf } from '../authority/index.ts'
 import {
@@ -44,20 +45,20 @@ import { startState, thingsOf } from './state.ts'
 export interface IndirectStep {
   /** The type of activity. */
   readonly activity: string
-  /** Who votes for it, by name; those who were made or taken over on the way are said to be. */
+  /** The names of those who vote for it; users who were made or taken over by an earlier step are marked as such. */
   readonly people: readonly string[]
-  /** Names of the policies that allow it; none where the root quorum, or the right to one's own, does. */
+  /** Names of the policies that allow it; none where the root quorum, or the right to change one's own credentials, allows it. */
   readonly policies: readonly string[]
-  /** What the request must say; the path is then one that may be possible. */
+  /** What the request must say; a path with such a step is conditional. */
   readonly condition?: string
   readonly unless?: readonly string[]
-  /** Names of these DENY policies. */
+  /** Names of the DENY policies that `unless` is about. */
   readonly deniedBy?: readonly string[]
-  /** What comes of it; of the last step nothing but its power. */
+  /** What the step gains, in words; absent in the last step, which uses the power itself. */
   readonly gains?: string
 }
 
-/** People who get there together, and a shortest way. */
+/** People who get to a power together, and a shortest way. */
 export interface IndirectPath {
   readonly people: readonly string[]
   /** Whether a step depends on what its request says. */
@@ -75,25 +76,25 @@ export interface IndirectRow {
 
 export interface IndirectPowers {
   readonly rows: readonly IndirectRow[]
-  /** Who is as good as the root quorum without being it: can change it, or write and delete every policy. */
+  /** Paths of people outside the root quorum who get as much power as it has: they can change it, or write and delete every policy. */
   readonly roots: readonly IndirectPath[]
-  /** Limits that were met, in words; then more may be possible than is told. */
+  /** Limits that were hit, in words; then more may be possible than the rows say. */
   readonly limits: readonly string[]
 }
 
-/** Some people and what they have gained, with the way there. */
+/** Some people, what they have gained, and the steps by which they gained it. */
 interface Reach extends Way {
   readonly gains: Gains
   /** A bit for each gain. */
   readonly gained: number
 }
 
-/** What may become a reach; of most there is a better one. */
+/** A candidate for a reach. Most are dropped, because a better reach is known. */
 interface Onward extends Gained {
   readonly size: number
   readonly from: Pick<Reach, 'steps'>
   readonly step: NextStep['step']
-  /** In words. */
+  /** The gains of its last step, in words. */
   readonly more: string
 }
 type Gained = Pick<Reach, 'people' | 'isConditional' | 'gained'>
@@ -108,19 +109,19 @@ interface Way {
 interface NextStep {
   readonly joining: People
   readonly isConditional: boolean
-  /** Most steps are needless, so that they are told last. */
+  /** Makes the step's description; called only for the few steps that are kept. */
   readonly step: () => IndirectStep
 }
 
-/** The question of a request, and those that it would be once its wallet has another name. */
+/** The question that a request asks, and the questions that the same request would ask if its wallet had another name. */
 interface Questions {
   readonly asked: readonly PowerQuestion[]
   readonly renamed: readonly PowerQuestion[]
-  /** By policies that deny alone: whoever writes one that allows needs another name for nothing else. */
+  /** As `renamed`, of DENY policies alone: people who can write an ALLOW need another name only to evade a DENY. */
   readonly evading: readonly PowerQuestion[]
 }
 
-/** For whom those questions are asked. */
+/** Which people can rename a wallet: `renamed` is asked where others can, `evading` where writers of policies can. */
 interface Renamers {
   readonly writers: boolean
   readonly others: boolean
@@ -139,7 +140,7 @@ const MOST_REACHES = 1500
 const MOST_SETS = 200
 const MOST_PATHS = 300
 
-/** Answers for an organization as it was read, at a moment in milliseconds since the epoch. */
+/** Finds the indirect powers in an organization as it was read, at a moment in milliseconds since the epoch. */
 export function indirectPowersOf(
   actual: Actual,
   { nowMs, powers = POWER_NAMES }: { readonly nowMs: number; readonly powers?: readonly PowerName[] },
@@ -175,18 +176,18 @@ export function indirectPowersOf(
   return { rows, roots: search.roots(reaches), limits: [...limits].sort() }
 }
 
-/** Who could get one request executed by moves, where nobody gets it executed directly. */
+/** Answers who could get one request executed by moves. */
 export interface Moves {
-  /** Some people and whether a move of theirs depends on what its request says; undefined where there are none. */
+  /** A smallest group of people, and whether one of their moves depends on what its request says; undefined if there is no such group. */
   readonly pathTo: (
     policies: readonly CompiledPolicy[],
     context: PolicyContext,
   ) => Pick<IndirectPath, 'people' | 'isConditional'> | undefined
-  /** Limits that were met, in words. */
+  /** Limits that were hit, in words. */
   readonly limits: () => readonly string[]
 }
 
-/** Follows the moves of an organization, for requests that are known. */
+/** Follows the moves of an organization, for requests whose every value is known. */
 export function createMoves(actual: Actual, { nowMs }: { readonly nowMs: number }): Moves {
   const limits = new Set<string>()
   const search = createSearch(actual, { nowMs, limits })
@@ -213,7 +214,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const namesById = new Map(actual.resources.map(({ id, address }) => [id!, address]))
   const voters = votersOf(organization, nowMs)
   const voting = new Map(voters.map((one) => [one.approver.id, one]))
-  // Who has no credential can be given one by others.
+  // Users without a credential are included: others can add one to them.
   const everybody = Object.entries(usersByName(organization.users)).map(
     ([name, user]): Voter => voting.get(user.id) ?? { name, approver: approverOf(user), credentials: [] },
   )
@@ -225,7 +226,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const members = peopleOf(userIds)
   const features = new Set(thingsOf(state, 'feature').map(({ name }) => name))
   const { chains } = readsOf(...rules.map(({ compiled }) => compiled.condition?.tree))
-  // A name that no policy asks for leads past those that deny by name.
+  // A wallet name that no policy compares with evades each DENY that goes by name, so one such name is tried too.
   const walletNames = chains.get('wallet.label') ?? (chains.has('wallet') ? 'otherwise' : undefined)
   const newNames = walletNames === undefined ? [] : [...(walletNames === 'otherwise' ? [] : walletNames), 'a new name']
   const readsCredentials = readsOf(...rules.map(({ compiled }) => compiled.consensus?.tree)).roots.has('credentials')
@@ -243,13 +244,13 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const direct = createAnswers(organization, nowMs)
   const known = new Map<string, { readonly answers: Answers; readonly steps: Map<string, readonly NextStep[]> }>()
 
-  /** Equal for those who have the same electors. */
+  /** The key by which reaches with the same electors share their answers. */
   const electorsKey = ({ people, gains }: Reach): string => {
-    // Who acts for whom shows in nothing but credentials.
+    // Acting for another user changes only which credentials vote, so it matters only where policies read credentials.
     const acting = actsForOthers(gains) && readsCredentials ? people.bits : ''
     return `${views.telling(gains)} ${acting}`
   }
-  /** The answers for those who have gained this; whom they act for has no credential but what they add. */
+  /** The answers for the people of a reach. A user for whom they act votes only by the credentials that they add. */
   const answersFor = (reach: Reach) => {
     const { people, gains } = reach
     const telling = views.telling(gains)
@@ -269,7 +270,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
       const isTaken = acting && !includes(people, peopleOf([approver.id]))
       const held = isTaken ? madeCredentials(approver.id, gains) : credentials
       const addable = isTaken || gains.has('own') ? ownFor({ ...voter, credentials: held }) : []
-      // With what they add to their own, which is a way of its own, nothing is missed.
+      // `addable` counts among the sorts: adding credentials of one's own is another way, which is followed by itself.
       const sorts = new Set([...held, ...addable].map(({ type }) => type))
       if (isTaken && readsCredentials && credentials.some(({ type }) => !sorts.has(type)))
         limits.add('credentials of one sort let somebody act for others; who has another was not asked to join')
@@ -287,7 +288,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     return [...present, ...made]
   }
 
-  /** The question as those see it who have gained this. */
+  /** The question as it is for people with these gains: without the DENY policies that they can delete, with the ALLOW that they can write. */
   const ask = (question: PowerQuestion, gains: Gains): PowerQuestion => {
     const kept = gains.has('denials') ? question.applying.filter(({ rule }) => !isDenial(rule)) : question.applying
     const applying = gains.has('policies') ? [...kept, { rule: WRITTEN, open: '' }] : kept
@@ -318,14 +319,14 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         step: () => stepOf(line, activity, set.map((id) => names.get(id) ?? id).sort()),
       })),
     )
-  // Thousands of lines have the same sets.
+  // Remembered, because thousands of lines have the same sets.
   const writtenOut = new WeakMap<Coalitions, readonly { readonly set: readonly string[]; readonly joining: People }[]>()
   const joiningOf = (people: Coalitions) => {
     const known = writtenOut.get(people) ?? setsOf(people, limits).map((set) => ({ set, joining: peopleOf(set) }))
     writtenOut.set(people, known)
     return known
   }
-  /** Who acts for everybody needs nobody to join, so that one set is as good as another. */
+  /** The steps of people who act for everybody: nobody has to join them, so one set of voters is as good as another. */
   const takingOver = (lines: readonly AnswerLine[], activity: string, { people }: Reach): readonly NextStep[] => {
     const line = lines.find((one) => !isOpen(one)) ?? lines[0]
     if (line === undefined) return []
@@ -370,10 +371,10 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     for (const move of UNFOLLOWED) if (isOpenTo(move, all)) limits.add(move.says)
     return all
   }
-  /** Whether some who are not the root quorum, and cannot write policies anyway, may make a move that is not followed. */
+  /** Whether people who are not the root quorum and cannot write policies may make a move of a kind that is not followed. */
   const isOpenTo = ({ requests, matters }: (typeof UNFOLLOWED)[number], all: readonly Reach[]): boolean => {
     if (!matters({ features, readsCredentials })) return false
-    // What no policy is about is the root quorum's.
+    // A request that no policy applies to is for the root quorum alone.
     const allowed = requests.filter((world) => askDirect(world).applying.length > 0)
     return allowed.some((world) =>
       all.some(
@@ -386,7 +387,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
       ),
     )
   }
-  /** The same steps, begun by a member of the root quorum: whether others may follow is not tried. */
+  /** The same steps, begun by a member of the root quorum, which makes them conditional: whether the others may vote then is not tried. */
   const begunByMember = (steps: readonly NextStep[]): readonly NextStep[] =>
     steps.flatMap((next): readonly NextStep[] => {
       const { joining, step } = next
@@ -407,7 +408,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     while (last.length > 0) {
       const next = new Map<string, Onward>()
       for (const reach of last) for (const move of moves.asked(askDirect)) goOn(reach, move, next, all)
-      // Fewer people and no condition first, so that what is kept makes the most of the others needless.
+      // Without a condition and with fewer people first: a reach that is kept makes most of those after it superfluous.
       const sorted = [...next.values()].sort(
         (a, b) =>
           Number(a.isConditional) - Number(b.isConditional) ||
@@ -427,7 +428,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     }
     return all
   }
-  /** Adds what comes of a move to `next`; of those with the same people and gains the first is kept. */
+  /** Adds the reaches that a move leads to to `next`; of those with the same people and gains the first is kept. */
   const goOn = (
     reach: Reach,
     { question, activity, gains, isConditional: isPerhaps, isMembers }: Move,
@@ -435,12 +436,12 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     all: readonly Reach[],
   ) => {
     const has = effectiveOf(reach)
-    // Who may give and take any tag needs no other way to take one.
+    // `tags` includes `untags`: people who may give and take any tag need no other way to take one.
     const more = gains.filter((gain) => (has & BITS[gain]) === 0 && !(gain === 'untags' && reach.gains.has('tags')))
-    // Who acts for others acts for the root quorum.
+    // People who act for others already act for the members of the root quorum.
     if (more.length === 0 || (isMembers && actsForOthers(reach.gains))) return
     const gained = more.reduce((bits, gain) => bits | BITS[gain], reach.gained)
-    // Nobody has to join who acts for everybody, so what comes of it is no better than this; to ask anew for each of them is dear.
+    // People who act for everybody need nobody to join, so `best` is the most that this move can lead to. Asking for its steps is costly.
     const best = { ...reach, gained }
     if (actsForOthers(reach.gains) && all.some((one) => isBetter(one, best))) return
     const told = more.map((gain) => GAINS[gain]).join(', ')
@@ -455,9 +456,9 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     }
   }
 
-  /** The root quorum needs no other name: it gets everything executed, whatever a wallet is called. */
+  /** Whether renaming a wallet helps this reach. It never helps the root quorum, which gets everything executed by any name. */
   const canRename = (reach: Reach) => reach.gains.has('walletNames') && !isRoot(reach)
-  /** Who can rename wallets: those who write policies, and others. */
+  /** Whether any reach that can rename wallets can also write policies, and whether any cannot. */
   const renamersOf = (all: readonly Reach[]): Renamers => {
     const found = all.filter(canRename)
     const isWriter = ({ gains }: Reach) => gains.has('policies')
@@ -478,11 +479,11 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     return {
       asked: [own],
       renamed: others ? anew(own, askDirect) : [],
-      // With a name by which as many deny, nobody is evaded.
+      // A name by which the same policies deny evades none of them.
       evading: writers && denials.applying.length > 0 ? anew(denials, askDenials).filter((one) => !isDenied(one)) : [],
     }
   }
-  /** Minimal sets, by the shortest way, of those who do not get there directly. */
+  /** The minimal sets of people who get to a power by moves and not directly, each by a shortest way. */
   const pathsTo = (
     { asked, renamed, evading }: Questions,
     activity: string,
@@ -498,7 +499,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
           (one.people.bits !== way.people.bits || one.steps.length <= length),
       )
     for (const reach of all) {
-      // Whatever it comes to has its people and more steps.
+      // Every path from this reach has at least its people, and more steps.
       if (isNeedless(reach, reach.steps.length)) continue
       if (found.length >= MOST_PATHS) {
         limits.add(`more than ${MOST_PATHS} sets of people get to one power; those by the shortest ways are told`)
@@ -527,7 +528,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const rooted = all.filter((one) => one.gains.has('quorum') || writesAll(one))
     return leastOf(rooted.filter((one) => !isRoot(one))).map(toPath)
   }
-  /** The least people who get there, by what they have gained. */
+  /** A smallest group of people who get the request executed from some reach. */
   const pathToOne = (
     { policies, context }: { readonly policies: readonly CompiledPolicy[]; readonly context: PolicyContext },
     all: readonly Reach[],
@@ -555,12 +556,12 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   return { questionsOf, renamersOf, reaches, pathsTo, pathToOne, roots }
 }
 
-/** Whether no policy stops them: whatever policies may allow is executed. */
+/** Whether they can write every policy and delete every DENY: then whatever policies may allow is executed for them. */
 function writesAll({ gained }: Pick<Gained, 'gained'>): boolean {
   return (gained & WRITES_ALL) === WRITES_ALL
 }
 
-/** What was gained, with what adds nothing to it: what is for the root quorum alone is reached by acting for its members. */
+/** The gains, with those that would add nothing: people who write all policies gain something only by acting for the root quorum's members. */
 function effectiveOf(one: Pick<Gained, 'gained'>): number {
   return writesAll(one) ? one.gained | NOT_ACTING : one.gained
 }
@@ -574,7 +575,7 @@ function isBetter(one: Reach, other: Gained): boolean {
   )
 }
 
-/** Without those that have all the people of another, or more; of the same people one without a condition, then the shortest. */
+/** Leaves out each way whose people include all of another's. Of ways with the same people it keeps one without a condition, then the shortest. */
 function leastOf(ways: readonly Way[]): readonly Way[] {
   const sorted = ways.toSorted(
     (a, b) =>
@@ -590,7 +591,7 @@ function leastOf(ways: readonly Way[]): readonly Way[] {
   return kept
 }
 
-/** The sets written out as ids. */
+/** Writes the sets of people out as ids, up to `MOST_SETS` for each combination. */
 function setsOf({ classes, found }: Coalitions, limits: Set<string>): readonly (readonly string[])[] {
   const sets: (readonly string[])[] = []
   for (const counts of found) {
@@ -607,7 +608,7 @@ function setsOf({ classes, found }: Coalitions, limits: Set<string>): readonly (
   return sets
 }
 
-/** At most one more than are followed. */
+/** The combinations of so many names; stops at one more than `MOST_SETS`, which tells the caller that there are too many. */
 function choose(names: readonly string[], count: number): readonly (readonly string[])[] {
   if (count === 0) return [[]]
   const sets: (readonly string[])[] = []

@@ -1,13 +1,13 @@
 /**
- * Reads the plain part of YAML straight into a tree: what nearly all definitions and every lock are written in. A general
- * parser makes tokens, then nodes, then a document, which is most of what loading a large organization costs.
+ * Reads the plain part of YAML, in which nearly all definitions and every lock file are written, straight into a tree. A general parser
+ * makes tokens, then nodes, then a document, which is most of the time that loading a large organization takes.
  *
  * The part: block maps and block lists; flow maps and lists on one line; plain and quoted scalars on one line; literal and
  * folded blocks; remarks. Not in it, among others: anchors, aliases, tags, several documents, tabs, carriage returns,
  * scalars over several lines.
  *
- * INVARIANT: whatever is read here is read as the general parser reads it, places included. Everything else, and all that
- * may be a fault, is none of its business: there is no tree, and the general parser has the word.
+ * INVARIANT: whatever is read here is read as the general parser reads it, places included. For a file with anything else in it, or with
+ * anything that may be a fault, `readPlainYaml` gives no tree, and the general parser reads the file.
  */
 import type { Source, Span } from '../diagnostics/index.ts'
 import { createLocate, decodeFlow, type ScalarToken } from './scalar-offsets.ts'
@@ -16,7 +16,7 @@ import type { ListTree, MapEntry, MapTree, ScalarTree, Tree } from './tree.ts'
 
 /** Reads a file; undefined when it is not wholly of the plain part. */
 export function readPlainYaml(source: Source): MapTree | undefined {
-  // A byte order mark, and line breaks of another kind.
+  // Tabs, carriage returns and byte order marks are left to the general parser.
   if (/[\t\r\ufeff]/.test(source.text)) return undefined
   try {
     return new PlainReader(source).read()
@@ -29,12 +29,12 @@ export function readPlainYaml(source: Source): MapTree | undefined {
 /** Thrown where the plain part ends. */
 const NOT_PLAIN = new Error('not of the plain part of YAML')
 
-/** Deeper than any definition, and not so deep that it fills the stack. */
+/** The deepest nesting that is read here: deeper than any definition, and far from filling the stack. */
 const DEEPEST = 40
 /** The general parser refuses keys of more than 1,024. */
 const LONGEST_KEY = 1_000
 
-/** Characters with which no plain scalar begins (YAML 1.2 §5.3), and two that are not worth telling apart. */
+/** Characters with which no plain scalar begins (YAML 1.2 §5.3), and two with which one may begin that are left to the general parser. */
 const INDICATORS = ',[]{}#&*!|>\'"%@`?:'
 const FLOW_INDICATORS = ',[]{}'
 
@@ -275,7 +275,7 @@ class PlainReader {
       const end = lineEnd(text, next)
       const first = skipBlanks(text, next)
       if (first < end && first - next < indent) break
-      // Blanks beyond the indentation, and a file that ends within the block, are left to those who know.
+      // Blanks beyond the indentation, and a file that ends within the block, are left to the general parser.
       if (end >= text.length || (first === end && first - next > indent)) throw NOT_PLAIN
       lines.push(text.slice(Math.min(next + indent, end), end))
       if (first < end) contentEnd = end + 1

@@ -389,7 +389,7 @@ function isPosition(type: t.Type): boolean {
   return t.isNumeric(type) || t.isOpen(type)
 }
 
-/** A number in quotes beside a number, or the reverse: the most common slip (C-9). */
+/** The help for a number in quotes beside a number, or the reverse: the most common slip. */
 function quotesHelp(other: t.Type, node: Expression): string | undefined {
   if (t.isNumeric(other) && node.kind === 'string' && /^-?\d+$/.test(node.value))
     return `write the number without quotes: \`${node.value}\``

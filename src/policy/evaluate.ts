@@ -50,7 +50,7 @@ export type { Evaluate, Probe, Unit } from './unit.ts'
 
 /** Compiles a tree that was checked without errors. */
 export function compile(unit: Unit, node: Expression, scope: Scope | undefined): Evaluate {
-  // A probe needs every node; the direct forms skip those in between.
+  // A probe is told of every node; the direct forms evaluate several nodes at once.
   if (unit.probe !== undefined) return unit.probe(node, compileNode(unit, node, scope))
   return compileDirect(compile, unit, node, scope) ?? compileNode(unit, node, scope)
 }
@@ -149,7 +149,7 @@ function compileName(unit: Unit, node: Expression & { kind: 'name' }, scope: Sco
   }
 }
 
-/** Arguments are literals that the checker has read once already (U-literal-args). */
+/** Compiles a function. Its arguments are literals that the checker has validated (U-literal-args). */
 function compileCall(unit: Unit, node: Expression & { kind: 'call' }): Evaluate {
   const [first = '', second = '', third = ''] = node.args.map((arg) => (arg.kind === 'string' ? arg.value : ''))
   const place = at(unit, node)
@@ -195,7 +195,7 @@ function compileMember(unit: Unit, node: Expression & { kind: 'member' }, scope:
   return readFrom(target, noFields)
 }
 
-/** Reads what cannot be there: a fault before it comes first. */
+/** Gives the fault, unless the target has a fault itself, which comes first. */
 function readFrom(target: Evaluate, fault: Fault): Evaluate {
   return (frame) => {
     const value = target(frame)

@@ -21,7 +21,7 @@ import { type Extent, type PolicyProblem, problem } from './problem.ts'
 import type { Token } from './tokens.ts'
 
 export interface Parsed {
-  /** Present unless the text is not an expression at all; with problems it serves to find more of them, never to evaluate. */
+  /** Undefined if the text is not an expression. A tree that comes with problems is only checked for more of them, never evaluated. */
   readonly tree: Expression | undefined
   readonly problems: readonly PolicyProblem[]
 }
@@ -55,19 +55,19 @@ export function parse(text: string): Parsed {
     const { start } = error.problem
     if (problems.some((found) => leavesHole.has(found.code) && found.start <= start))
       return { tree: undefined, problems }
-    // Where the grammar stops fitting because of a quote, the text that then does not close is not news either.
+    // A stray quote is reported once: as the syntax error, not as an unterminated string too.
     const others = problems.filter(({ code }) => code !== 'policy/unterminated-string')
     return { tree: undefined, problems: [...others, error.problem] }
   }
 }
 
-/** After these the tokens are not what was meant: what no longer fits because of them is not news. */
+/** After these problems the tokens are not those that the author meant, so a syntax error that follows is not reported. */
 const leavesHole: ReadonlySet<PolicyProblem['code']> = new Set([
   'policy/unexpected-character',
   'policy/unterminated-string',
 ])
 
-/** Leaves the descent at the first syntax error; never leaves this file. */
+/** Thrown at the first syntax error to end the descent; `parse` catches it. */
 class SyntaxStop extends Error {
   readonly problem: PolicyProblem
 
@@ -104,7 +104,7 @@ class Parser {
 
   /** or_expr, and_expr and cmp_expr, from the loosest operator that `least` allows. */
   #binary(least: number): Expression {
-    // Not where the first operand starts: that may stand in parentheses, which are no part of it but of what holds it.
+    // Not `left.start`: parentheses around the first operand are not part of it, but they are part of this expression.
     const { start } = this.#token
     let left = this.#unary()
     for (;;) {
@@ -338,7 +338,7 @@ class Parser {
     })
   }
 
-  /** What was probably meant, by the words around the place. */
+  /** The help for a syntax error: what the author probably meant, by the words around the place. */
   #hint(expected: string): string | undefined {
     const token = this.#token
     const before = this.#tokens[this.#position - 1]

@@ -1,7 +1,7 @@
 /**
- * What was sent from elsewhere: the ledger of a data folder knows its own sends alone, and the API those of all machines. Before
- * a send is begun that the ledger does not know, the organization's activities are asked; only what every service publishes of
- * them is used.
+ * Finds sends that another machine has submitted. The ledger of a data folder has only its own sends; the API has those of all machines.
+ * So before a send is begun that the ledger does not have, the organization's activities are looked through. Of an activity only fields
+ * that every service of this API gives are used.
  */
 import {
   bodyTimeIn,
@@ -30,22 +30,22 @@ import {
 } from '../protocol/index.ts'
 import { isWithinCap } from './fee-ceiling.ts'
 
-/** An activity that decides about an order, and that the ledger does not know. */
+/** An activity that the ledger does not have, and because of which an order is not simply begun. */
 export interface SentElsewhere {
   readonly activityId: string
   /** ISO 8601. */
   readonly createdAt: string
   /**
-   * `same`: it is this send, under this reference; `other`: the reference stands for another send, or, once in a million
-   * times, another reference has the same time; `equal`: another reference, or none that can be known, and the same payer,
-   * receiver, asset and amount; `rejected`: it is this send, and it is to be asked for again.
+   * `same`: it is this send, under this reference. `other`: it is another send under this reference, or, once in a million times, under
+   * a reference from which the same time follows. `equal`: it pays the same, with the same payer, receiver, asset and amount, under
+   * another reference or an unknown one. `rejected`: it is this send, which was rejected and is to be submitted again.
    */
   readonly kind: 'same' | 'other' | 'equal' | 'rejected'
-  /** Of the same send, how often it was asked for again; of a rejected one, what it is asked for as now. */
+  /** How often the same send was submitted again after a rejection; of a `rejected` one, the round to submit it as now. */
   readonly round?: number
-  /** Of the same send, the time in its body. */
+  /** The time in the body of the same send. */
   readonly bodyTimeMs?: number
-  /** What it asks for. */
+  /** The intent of the activity. */
   readonly parameters: Json
 }
 
@@ -59,12 +59,12 @@ const TYPES = [
   'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2',
 ] as const satisfies readonly ActivityType[]
 
-/** Of these, nothing was or will be on a chain. */
+/** Statuses of activities that never put anything on a chain. */
 const NOTHING = new Set(['ACTIVITY_STATUS_FAILED', 'ACTIVITY_STATUS_REJECTED'])
 
 /**
- * Finds what decides about orders that the ledger does not have. It waits, ten seconds at most, where another machine may have
- * sent one of them a moment ago with bytes of the hour before.
+ * Finds the activities because of which orders are not simply begun. It waits, ten seconds at most, if another machine may have sent one
+ * of the orders a moment ago with bytes of the hour before.
  */
 export async function findElsewhere(
   client: QueryClient,
@@ -79,7 +79,7 @@ export async function findElsewhere(
   const equals = Map.groupBy(orders, (order) => paymentOf(order))
   const under = new Map<SendOrder, Under[]>()
   const activities = await readSince(client, now() - LOOK_BACK_MS)
-  // After the list: what was sent from this ledger meanwhile is known to it.
+  // Read after the list, so that sends that this ledger submitted meanwhile count as its own.
   const isKnown = await ledger.knownBodies()
   for (const activity of activities) {
     const isOwn = isKnown(activity.fingerprint)
@@ -89,7 +89,7 @@ export async function findElsewhere(
     const payment = paymentOf({ type: activity.type, parameters })
     const equal = payment === undefined ? [] : (equals.get(payment) ?? [])
     for (const order of orders) {
-      // What this ledger knows counts where it was rejected, and is asked for again.
+      // A send of this ledger matters only if it was rejected and is to be submitted again.
       if (isOwn && !again?.has(order)) continue
       const same = equal.includes(order) ? roundIn(withFeeOf(order, parameters), activity) : undefined
       const kind = same !== undefined ? 'same' : !isOwn && isUnder(order, activity) ? 'other' : undefined
@@ -99,7 +99,7 @@ export async function findElsewhere(
     if (isOwn) continue
     if (NOTHING.has(activity.status) || not.includes(activity.id)) continue
     for (const order of equal) {
-      // What replaces a send asks for what that did, with its nonce.
+      // A replacement pays the same as the send that it replaces, with the same nonce.
       const isUnderIt = under.get(order)?.some(({ by }) => by.activityId === activity.id)
       if (!isUnderIt && !found.has(order) && order.replaces === undefined) found.set(order, { ...facts, kind: 'equal' })
     }
@@ -111,7 +111,7 @@ export async function findElsewhere(
     const holder = activities.find((one) => one.by === by)
     const isRejected = holder === undefined ? again?.has(order) : by?.kind === 'same' && isNo(holder.activity)
     if (again !== undefined && isRejected) {
-      // Beside another of the same payment it is refused, as any other send.
+      // If another activity pays the same, this one is refused as `equal`.
       if (found.has(order)) continue
       const round = 1 + Math.max(again.get(order) ?? 0, ...activities.map(({ by }) => by.round ?? 0))
       const facts = by ?? { activityId: '', createdAt: order.orderedAt, parameters: order.parameters }
@@ -119,7 +119,7 @@ export async function findElsewhere(
       found.set(order, { ...facts, kind: 'rejected', round })
     } else if (by !== undefined) found.set(order, by)
   }
-  // The hour of a later round turns at a time of its own.
+  // The bytes of a later round change at another moment of the hour, so the wait is computed anew.
   const turns = later.length === 0 ? 0 : listedFrom(later) - now()
   if (turns <= 0) return found
   await pause(turns)
@@ -138,10 +138,10 @@ interface Under {
 }
 
 /**
- * What has a reference of those that were submitted under it, newest first. One that was given up has left it free, as it
- * does in a ledger; the API is asked, and only where another send stands under the reference. The same send is joined even
- * then: it ends as given up, and the same command sends it anew. What was asked for again after a rejection comes before what was
- * rejected.
+ * Chooses which of the activities under a reference, newest first, holds it. A send that was given up leaves its reference free, as in a
+ * ledger; the API is asked whether one was given up only if another send holds the reference. The same send is joined even if it was
+ * given up: it ends as given up, and the same command sends it anew. A send that was submitted again after a rejection comes before the
+ * rejected one.
  */
 async function holderOf(
   client: QueryClient,
@@ -163,7 +163,7 @@ async function isGivenUp(client: QueryClient, order: SendOrder, activity: Wire.A
   return (await readTransactionState(client, sent, asked)).state === 'given up'
 }
 
-/** What the activities are compared with, and how time passes. */
+/** The ledger and answers of the user that the activities are compared with, and the clock. */
 interface Asking {
   readonly ledger: Pick<PlanStore['sends'], 'knownBodies'>
   /** Activities of which the user said that they are other payments. */
@@ -171,8 +171,8 @@ interface Asking {
   readonly now: () => number
   readonly pause: (ms: number) => Promise<unknown>
   /**
-   * What was rejected is asked for again: here are those orders that this ledger has as rejected, with the round that was.
-   * @default what was rejected is joined, and ends as rejected
+   * Given if rejected sends are to be submitted again: the orders that this ledger has as rejected, with the round that was rejected.
+   * @default a rejected send is joined, and ends as rejected
    */
   readonly again?: ReadonlyMap<SendOrder, number>
 }
@@ -188,8 +188,8 @@ export async function readSince(client: QueryClient, oldestMs: number): Promise<
 }
 
 /**
- * Makes sure that orders were not sent from elsewhere, and gives them to begin: one that was sent under its reference with the
- * time of its body, so that it is joined. Throws `cli/reference-taken` and `cli/sent-elsewhere`.
+ * Makes sure that orders may be begun, and returns them. An order that another machine has sent under its reference gets the time of that
+ * body, so that its bytes, and with them the activity, are the same. Throws `cli/reference-taken` and `cli/sent-elsewhere`.
  */
 export async function assertNotElsewhere(
   client: QueryClient,
@@ -211,7 +211,7 @@ export async function assertNotElsewhere(
   })
 }
 
-/** Others look for so many rounds, and would take one above for another payment. */
+/** Refuses a round above `MOST_ROUNDS`: other machines look for no more, and would take it for another payment. */
 function assertRounds(order: SendOrder): SendOrder {
   if (order.round! <= MOST_ROUNDS) return order
   throw new QuorateError('cli/reference-taken', `\`${order.reference}\` was rejected ${order.round} times`, {
@@ -221,7 +221,7 @@ function assertRounds(order: SendOrder): SendOrder {
   })
 }
 
-/** Where nobody said the fee, what another machine has offered is joined, unless that is above the cap of this one. */
+/** Gives an order the fee that another machine has offered for it, unless the user has set a fee or that one is above the cap here. */
 export function withFeeOf(order: SendOrder, sent: Json): SendOrder {
   if (!isJsonObject(sent) || !isWithinCap(order, sent)) return order
   const { maxFeePerGas, unsignedTransaction } = sent
@@ -231,7 +231,7 @@ export function withFeeOf(order: SendOrder, sent: Json): SendOrder {
   return { ...order, parameters: parameters as SendOrder['parameters'] }
 }
 
-/** As many as a reader compares at once. */
+/** How many activities an error names; a reader compares no more at once. */
 const MOST_SHOWN = 5
 
 type Refused = readonly { readonly order: SendOrder; readonly by: SentElsewhere }[]

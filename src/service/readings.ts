@@ -1,7 +1,7 @@
 /**
- * What the sources leave open about carrying activities out, and the reading that this service takes, with the texts of
- * refusals that have no published form. Those about votes stand in src/service/engine/readings.ts; a text that says what one
- * check has found stands beside that check.
+ * Readings: points about carrying activities out that the API's sources leave open, and what this service does, with the texts of
+ * refusals that have no published text. Readings about votes are in `src/service/engine/readings.ts`. The text of a refusal that only one
+ * check uses stands beside that check.
  */
 import { ApiError, apiError, apiErrorAt, GRPC, type Wire } from '../protocol/index.ts'
 
@@ -70,7 +70,7 @@ export function organizationHasApps(): ApiError {
   return apiError('requestInvalid', 'the organization has TVC apps, which must be deleted before it')
 }
 
-/** The organization of `bootstrap.json` is the operator's; it goes with the folder. */
+/** The refusal to delete the organization of `bootstrap.json`, which is the operator's and ends with the data folder. */
 export function firstOrganizationStays(): ApiError {
   return apiError(
     'requestInvalid',
@@ -97,7 +97,7 @@ export function thresholdTooHigh(field: string, threshold: number, members: numb
   )
 }
 
-/** Unstated: an id or a key that stands twice in a list of one request. Refused: a second mention can only be a slip. */
+/** Unstated: the refusal of an id or a key that is twice in one list of a request: it can only be a mistake. */
 export function mentionedTwice(field: string, value: string): ApiError {
   return apiError('invalidField', field, `must not mention \`${value}\` twice`)
 }
@@ -146,12 +146,12 @@ export function oauth2ProviderNotConfigured(id: string): ApiError {
   return new ApiError(GRPC.InvalidArgument, message, { code: 'OAUTH2_PROVIDER_NOT_CONFIGURED' })
 }
 
-/** Unstated: the text for a provider that no row stands for; its code, INVALID_OAUTH2_PROVIDER, is published. */
+/** Unstated: the text for an unknown provider; its code, INVALID_OAUTH2_PROVIDER, is published. */
 export function unknownOauth2Provider(provider: string): ApiError {
   return new ApiError(GRPC.InvalidArgument, `invalid oauth2 provider: ${provider}`, { code: 'INVALID_OAUTH2_PROVIDER' })
 }
 
-/** Unstated: the refusal of a code that the provider does not take: used, expired, with another verifier or redirect. */
+/** Unstated: the refusal of a code that the provider refuses: it was used, has expired, or is of another verifier or redirect URI. */
 export function authCodeRefused(provider: string): ApiError {
   return apiError('requestInvalid', `auth code refused by the oauth2 provider ${provider}`)
 }
@@ -165,7 +165,7 @@ export function oauth2ProviderNotAnswering(provider: string): ApiError {
 /** Unstated: how many seconds a token is good for that the service issues (docs/protocol/oauth.md#the-services-own-issuer). */
 export const OWN_TOKEN_S = 600
 
-/** Unstated: how much of webhooks there may be (docs/protocol/webhooks.md#limits). */
+/** Unstated: the limits of webhooks (docs/protocol/webhooks.md#limits). */
 export const WEBHOOK_LIMITS = { endpoints: 20, subscriptions: 10, filterBytes: 8_000 } as const
 
 /** An event type that never fires is refused (docs/protocol/webhooks.md#event-types). */
@@ -173,7 +173,7 @@ export function unsupportedEventType(eventType: string): ApiError {
   return apiError('requestInvalid', `unsupported webhook event type: ${eventType}`)
 }
 
-/** Unstated: the text for a sub-organization that asks for what parents alone may have. */
+/** Unstated: the refusal to give a sub-organization something that only a parent may have. */
 export function eventsOfParentsAlone(eventType: string): ApiError {
   const message = `request not authorized: ${eventType} can be had by a parent organization alone`
   return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
@@ -184,7 +184,7 @@ export function ofParentsAlone(): ApiError {
   return apiError('requestInvalid', 'IP allowlists are for parent organizations alone')
 }
 
-/** Unstated: the refusal of what is paid with in a sub-organization, for which its parent pays. */
+/** Unstated: the refusal of a payment method in a sub-organization, for which its parent pays. */
 export function billingOfParentsAlone(): ApiError {
   const message = 'request not authorized: payment methods and billing tiers can be had by a parent organization alone'
   return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
@@ -199,7 +199,7 @@ export function onRampNotFound(provider: string, isSandbox: boolean): ApiError {
   )
 }
 
-/** Unstated: the refusal where the keys of an account do not open, or are not taken. */
+/** Unstated: the refusal if the keys of an account at the provider cannot be decrypted, or the provider refuses them. */
 export function onRampNotConfigured(id: string, why: string): ApiError {
   return apiError('requestInvalid', `on-ramp provider not configured: of fiat on-ramp credential ${id}, ${why}`)
 }
@@ -259,7 +259,7 @@ export const LOGIN_SWITCHES = [
 /** Unstated: the name of the root user that the first version of `create_sub_organization` makes from a passkey alone. */
 export const FIRST_ROOT_USER_NAME = 'Root user'
 
-/** Unstated: how long a mnemonic is that nobody asked to be longer (docs/protocol/keys.md#wallets). */
+/** Unstated: the default length of a mnemonic (docs/protocol/keys.md#wallets). */
 export const DEFAULT_WORD_COUNT = 12
 
 /** Unstated: the text for a verification token that does not serve (docs/protocol/one-time-passcodes.md#verification-tokens). */
@@ -329,7 +329,7 @@ export const OTP_LIMITS = {
   tries: 3,
 } as const
 
-/** What a code is where nobody says otherwise (docs/protocol/one-time-passcodes.md#codes). */
+/** The default form of a code (docs/protocol/one-time-passcodes.md#codes). */
 export const OTP_DEFAULTS = { length: 9, alphanumeric: true, seconds: 300, mostSeconds: 600 } as const
 
 /** The contacts of the sandbox, and the code that works for them (docs/protocol/one-time-passcodes.md#the-sandbox). */
@@ -341,12 +341,12 @@ export function featureNotEnabled(name: string): ApiError {
   return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
 }
 
-/** Unstated: the text for a contact that is nobody's (docs/protocol/one-time-passcodes.md#logging-in). */
+/** Unstated: the text for a contact that no user has (docs/protocol/one-time-passcodes.md#logging-in). */
 export function noUserWithContact(what: string, contact: string): ApiError {
   return apiError('notFound', `user with the ${what}`, contact)
 }
 
-/** The same for one that several users have. */
+/** The same for a contact that several users have. */
 export function severalUsersWithContact(what: string, contact: string): ApiError {
   return apiError('requestInvalid', `several users have the ${what} ${contact}, so it logs none of them in`)
 }
@@ -359,22 +359,23 @@ export function plainToken(): ApiError {
 /** Unstated: how many MFA policies a user may have. */
 export const MAX_MFA_POLICIES = 20
 
-/** Unstated: how much there may be of apps for enclaves, of each in an organization but for the last four (docs/protocol/tvc.md#limits). */
+/** Unstated: the limits of apps for enclaves, in an organization unless the comment says otherwise (docs/protocol/tvc.md#limits). */
 export const TVC_LIMITS = {
   operators: 1_000,
   sets: 500,
   apps: 100,
   quorumKeys: 100,
-  /** Of an app, those that are marked for deletion aside. */
+  /** In an app; deployments that are marked for deletion do not count. */
   deployments: 50,
-  /** Of a set. */
+  /** In a set of operators. */
   members: 32,
-  /** Of a deployment. */
+  /** In a deployment. */
   replicas: 100,
+  /** In a deployment: provisioning shares. */
   shares: 1_000,
 } as const
 
-/** Unstated: the releases of QuorumOS that a client is offered, oldest first. Any other may be named: none is run. */
+/** Unstated: the releases of QuorumOS that a client is offered, oldest first. A request may name any other: this service runs none. */
 export const QOS_VERSIONS = ['0.12.1', 'v2026.2.6'] as const
 
 const tvcRefused = (message: string) => apiError('requestInvalid', message)
@@ -385,14 +386,14 @@ export function tvcImageRefused(why: string): ApiError {
   return new ApiError(GRPC.InvalidArgument, message, { code: 'TVC_IMAGE_VALIDATION_FAILED' })
 }
 
-/** Unstated: the refusals of what a deployment does not allow as it stands (docs/protocol/tvc.md#deployments). */
+/** Unstated: the refusals of a step that a deployment in its present state does not allow (docs/protocol/tvc.md#deployments). */
 export const tvcMarkedForDeletion = (id: string) => tvcRefused(`TVC deployment ${id} is marked for deletion`)
 export const tvcNotMarked = (id: string) => tvcRefused(`TVC deployment ${id} is not marked for deletion`)
 export const tvcDebugModeOff = (appId: string) => tvcRefused(`TVC app ${appId} has debug mode deployments disabled`)
 export const tvcNotApproved = (id: string, { present, threshold }: { present: number; threshold: number }) =>
   tvcRefused(`the manifest of TVC deployment ${id} has ${present} of ${threshold} approvals`)
 
-/** Unstated: the refusals of an operator who may not say so, or has said so already. */
+/** Unstated: the refusals of an approval or a share of an operator who may not give it, or has given it already. */
 export const tvcNotOfSet = (set: 'manifest' | 'share', operatorId: string) =>
   tvcRefused(`TVC operator ${operatorId} is not in the ${set} set`)
 export const tvcApprovedAlready = (operatorId: string) =>

@@ -34,7 +34,7 @@ interface Finding {
   readonly next?: string
 }
 
-/** Looks at what quorate needs, changes nothing, starts nothing, and says what to mend. */
+/** Checks everything that quorate needs, and says what to mend. Changes nothing and starts nothing. */
 export async function doctor(input: CommandInput): Promise<ExitCode> {
   const { io, json } = input
   const findings: Finding[] = []
@@ -55,7 +55,7 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
     checkAuthProxy,
   ]
   for (const check of checks) {
-    // One that does not answer is waited for once.
+    // A background process that does not answer is waited for once, by `askBackground` above.
     if (background?.state === 'silent' && ASK_BACKGROUND.has(check)) continue
     const finding = await check(input, standing)
     findings.push(finding)
@@ -68,7 +68,7 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
 /** The checks that ask the background process by themselves. */
 const ASK_BACKGROUND = new Set<unknown>([checkTemporal, checkWorker, checkKey, checkApi, checkRelayers, checkAuthProxy])
 
-/** How PostgreSQL stands, asked for by the first check that wants it; undefined for a service on a file of its folder. */
+/** How PostgreSQL stands; the first check that calls it asks. Undefined for a service that keeps its rows in a file of its folder. */
 type Standing = () => Promise<PostgresStanding | undefined>
 
 function askOnce(input: CommandInput): Standing {
@@ -87,7 +87,7 @@ async function checkNode(): Promise<Finding> {
   return { check: 'Node.js', state: 'good', found: `${process.versions.node}, ${process.platform} ${process.arch}` }
 }
 
-/** A server that is named or runs is asked; otherwise what `up` would start is looked for. */
+/** Asks a Temporal server that is named or runs; if there is none, looks for the program that `up` would start. */
 async function checkTemporal(input: CommandInput): Promise<Finding> {
   const check = 'Temporal'
   const { environment, settings } = input
@@ -140,10 +140,10 @@ async function checkBackground(
   }
 }
 
-/** A worker asks for work at least this often; one that was killed is known to Temporal for some minutes. */
+/** A worker asks for work at least this often. Temporal lists a worker that was killed for some minutes. */
 const WORKER_ASKS_MS = 90_000
 
-/** Of a Temporal server that is named: whether anybody works there for the organization. The embedded one ends with its worker. */
+/** Checks whether a named Temporal server has a worker for the organization. The embedded server ends with its worker. */
 async function checkWorker(input: CommandInput): Promise<Finding> {
   const check = 'worker'
   const { settings } = input
@@ -164,7 +164,7 @@ async function checkWorker(input: CommandInput): Promise<Finding> {
       await temporal.close()
     }
   } catch (error) {
-    // What keeps Temporal from answering is told of Temporal itself.
+    // `checkTemporal` says why Temporal does not answer.
     return error instanceof QuorateError
       ? { check, state: 'not used', found: 'Temporal could not be asked' }
       : bad(check, error)
@@ -235,7 +235,7 @@ async function checkRelayers({ settings }: CommandInput): Promise<Finding> {
   return { check, state: 'good', found: `sponsored sends are paid by ${found}` }
 }
 
-/** Of a service on PostgreSQL: a file of the service's folder is its service's own business. */
+/** Checks PostgreSQL, if the service keeps its rows there; its file in the data folder needs no check. */
 async function checkDatabase(input: CommandInput, askStanding: Standing): Promise<Finding> {
   const check = 'database'
   try {
@@ -255,7 +255,7 @@ async function checkDatabase(input: CommandInput, askStanding: Standing): Promis
   }
 }
 
-/** Whether the plan store that machines share answers, has this data folder's key, and what was moved there. */
+/** Checks whether the plan store that machines share answers, has this data folder's key, and has the records that were moved there. */
 async function checkPlanStore({ settings }: CommandInput): Promise<Finding> {
   const check = 'plan store'
   const folder = join(settings.dataDir, 'plans')
@@ -288,13 +288,13 @@ async function checkWebhooks(input: CommandInput, askStanding: Standing): Promis
   const { count, last } = givenUp
   if (last === undefined) return { check, state: 'good', found: 'none was given up' }
   const found = givenUpText(count, last)
-  // What is long past is no warning.
+  // Deliveries that were given up long ago are no warning.
   if (Date.now() - last.failedAt > GIVEN_UP_MATTERS_MS) return { check, state: 'good', found }
   const next = 'see them with `quorate webhooks deliveries`, which also has one delivered again'
   return { check, state: 'warning', found, next }
 }
 
-/** By the variables, as `up` reads them: what a `serve` was told by its flags only its own log says. */
+/** Checks the variables for messages, as `up` reads them. The flags of a `serve` are in its own log alone. */
 async function checkMessages(input: CommandInput): Promise<Finding> {
   const check = 'messages'
   try {

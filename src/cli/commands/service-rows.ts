@@ -1,7 +1,7 @@
 import type { CommandRow, OptionRow } from '../command.ts'
 import { databaseOptions, issuerOptions, messageOptions, proxyOptions, serviceFolder } from './option-rows.ts'
 
-/** Of each server: where it listens, what is its own, where its log goes. */
+/** Options of each server: where it listens, its certificate and folder, where its log goes. */
 const serverOptions: readonly OptionRow[] = [
   { flags: '--port <port>', meaning: 'port to listen at (default: a free one)' },
   {
@@ -18,7 +18,7 @@ const serverOptions: readonly OptionRow[] = [
   serviceFolder,
   { flags: '--log-file <file>', meaning: 'where the log goes, as lines of JSON (default: stderr)' },
 ]
-/** Of each server: what strangers may cost it, and how it shuts down. */
+/** Options of each server: how much strangers may use of it, and how long a shutdown may take. */
 const strangerOptions: readonly OptionRow[] = [
   {
     flags: '--limit <name=number>',

@@ -21,7 +21,7 @@ import { holdOf, noteSigned } from './lane.ts'
 import { nextNonce } from './next-nonce.ts'
 import { readSendRequest, type StoredSendRequest } from './request.ts'
 
-/** A fifth more than the node has needed: what a call meets may change until it is mined. */
+/** A fifth more gas than the node has needed: the state that a call runs on may change until it is mined. */
 const withMargin = (gas: bigint) => (gas * 6n) / 5n
 
 /**
@@ -32,13 +32,13 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
   const { node, database } = tools
   const request = readSendRequest(row.request)
   const chainId = await node.chainId()
-  // Such as a gateway's that was set up anew: for the moment there is no node of the chain.
+  // The node is one of another chain, such as behind a gateway that was set up anew: for the moment the chain has no node.
   const elsewhere = otherChain(row.caip2, chainId)
   if (elsewhere !== undefined) {
     await noteWait(tools, row, elsewhere)
     throw new NodeUnreachable(elsewhere)
   }
-  // First of all: what waits for a lower price is looked at with every poll, and is drafted when it can be signed.
+  // Fees come first: a send that waits for a lower price is tried at each turn, and needs no draft until it can be signed.
   const fees = chooseFees(request, await offerFees(node, tools.chain), await feesToBeat(tools, row, request))
   if ('failure' in fees) return fees
   if ('waitsFor' in fees) {
@@ -91,7 +91,7 @@ async function estimateGas(
   }
 }
 
-/** A gas station and its delegate do not say why a call failed: each is tried by itself until one fails. */
+/** A gas station and its delegate do not say which call failed: each call is tried by itself until one fails. */
 async function findFailedCall(node: EthereumNode, { call, executes = [] }: SendDraft, refusal: NodeRefusal) {
   for (const executed of executes) {
     try {
@@ -104,6 +104,10 @@ async function findFailedCall(node: EthereumNode, { call, executes = [] }: SendD
   return toFailedCall(call.to, refusal)
 }
 
+/**
+ * Chooses the nonce: the caller's, or the lowest from the chain's own next nonce on that no send of this service has. Otherwise why there is
+ * none yet (`NoDraft`).
+ */
 async function chooseNonce(
   tools: EthereumTools,
   row: SendRow,
@@ -120,7 +124,7 @@ async function chooseNonce(
   const { caip2, sender } = row
   const taken = await database.read((tx) => listTaken(tx, { caip2, sender, from: Number(next) }))
   for (const each of taken) if (each.status === 'INCLUDED') await offerAgain(tools, each)
-  // The lowest that neither the chain's node nor a send of ours has: no gap, and no two alike.
+  // The lowest that neither the chain nor a send of this service has used, so that there is no gap and no nonce twice.
   return Number(nextNonce(next, { taken: new Set(taken.map((each) => BigInt(each.nonce!))), waiting: 0 }))
 }
 
@@ -158,7 +162,7 @@ function chooseFees(
   const tip = maxPriorityFeePerGas === undefined ? offered.maxPriorityFeePerGas : BigInt(maxPriorityFeePerGas)
   if (maxFeePerGas !== undefined) {
     const most = BigInt(maxFeePerGas)
-    // Who has set the nonce may mean to be late.
+    // A caller who has set the nonce may want a transaction that is mined later.
     if (most < baseFee && nonce === undefined) return { waitsFor: tooDear(baseFee, `its \`maxFeePerGas\` is ${most}`) }
     return { maxFeePerGas: most, maxPriorityFeePerGas: tip < most ? tip : most }
   }

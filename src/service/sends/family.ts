@@ -21,21 +21,21 @@ export interface SendTools {
 /** What noting a change takes. */
 type WritingTools = Pick<SendTools, 'database' | 'clock' | 'outbox' | 'onEnd'>
 
-/** What has become of a send for good: included in a settled block, the same but reverted, or failed. */
+/** The end of a send: included in a settled block, included there and reverted, or failed. */
 export type SendEnd = 'included' | 'reverted' | 'failed'
 
 /**
- * What has become of handing a send over: a node has it, it never will, or it is tried again at the next turn. Nothing
- * goes before one that comes `later`; one that `waits` holds nobody up.
+ * The result of handing a send to a node. `broadcasting`: a node has it; `failed`: it will never be sent; `later` and `waits`: it is tried
+ * again at the next turn, and until then the sends after it in its lane wait too (`later`) or go on (`waits`).
  */
 export type Handover = 'broadcasting' | 'failed' | 'later' | 'waits'
 
-/** Either a signed form of a send, or why there is none. */
+/** A signed form of a send, or why it can never be signed. */
 export type CompletedSend = { readonly attempt: SendAttemptRow } | { readonly failure: Wire.TxError }
 
-/** One chain's way of sending. What asks a node throws `NodeUnreachable`. */
+/** How sends are carried out on one chain. Its functions throw `NodeUnreachable` if they ask a node in vain. */
 export interface ChainFamily {
-  /** How many sends of one address may fly at once. */
+  /** How many sends of one address may be broadcast and not yet included. */
   readonly maxInFlight: number
   /** Whether a send must not be handed over before those that were accepted before it. */
   readonly inOrder: boolean

@@ -1,7 +1,8 @@
 /**
- * The lane of an address: its nonces on one chain. INVARIANT: a nonce is chosen where the transactions of all lower ones are
- * known here. A store that was restored, or whose key signs elsewhere too, is behind the chain, and what it takes for unsent may
- * be paid: then nothing is signed until an operator has had what used the nonces identified (`lane-desk.ts`).
+ * The lane of an address: its nonces on one chain. INVARIANT: a nonce is chosen only if the store knows the transactions of all lower
+ * nonces. If the store was restored from a backup, or the key signs elsewhere too, the chain is ahead of the store, and a send that the
+ * store has as unsent may be paid already. Then nothing is signed until an operator has had the transactions with those nonces
+ * identified (`lane-desk.ts`).
  */
 import {
   type ForeignTransactionRow,
@@ -16,19 +17,19 @@ import type { Transaction } from '../store/index.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { readSendRequest } from './request.ts'
 
-/** Why a send is not signed; `later` holds up all that comes after it, `waits` itself alone. */
+/** Why a send is not signed. `later`: the sends after it in the lane wait too; `waits`: it waits alone. */
 export interface Hold {
   readonly as: 'later' | 'waits'
   readonly reason: string
 }
 
-/** The nonces of a lane that are used, and that no send here was signed with: from the first to the one before `end`. */
+/** The nonces of a lane that the chain has used and no send of this store was signed with: `from` to the one before `end`. */
 export interface UnknownNonces {
   readonly from: number
   readonly end: number
 }
 
-/** Finds them. A lane of which nothing is known begins where its chain is, unless the store was restored. */
+/** Finds the unknown nonces of a lane. Without any record a lane begins at the chain's next nonce, or at 0 if the store was restored. */
 export async function findUnknown(
   tx: Transaction,
   { chain, lane, next }: Pick<EthereumTools, 'chain'> & { readonly lane: Lane; readonly next: bigint },
@@ -38,7 +39,7 @@ export async function findUnknown(
   return next > BigInt(known) ? { from: known, end: Number(next) } : undefined
 }
 
-/** Says why a send cannot have a nonce of the service's; nothing where it can. `next` is the chain's. */
+/** Says why the service chooses no nonce for a send; undefined if it may. @param next the next nonce by the chain */
 export async function holdOf(tools: EthereumTools, row: SendRow, next: bigint): Promise<Hold | undefined> {
   const { chain, database } = tools
   return database.read(async (tx): Promise<Hold | undefined> => {
@@ -60,7 +61,7 @@ export async function noteSigned(
   if (authorizes !== undefined) await raise(tx, { caip2, sender: authorizes.account }, Number(authorizes.nonce))
 }
 
-/** A lane that is known up to a nonce is known beyond it; one that is behind stays that. */
+/** Raises the lane's next known nonce past this one, unless lower nonces are unknown. */
 async function raise(tx: Transaction, lane: Lane, nonce: number): Promise<void> {
   const known = await findNextNonce(tx, lane)
   if (known === undefined || known >= nonce) await putNextNonce(tx, lane, Math.max(known ?? 0, nonce + 1))
@@ -73,13 +74,13 @@ export function paysAs({ request }: Pick<SendRow, 'request'>, foreign: Payment):
     case undefined:
       return asked.to === foreign.receiver && asked.value === foreign.value && asked.data === foreign.data
     case 'execution':
-      // Its signature, nonce and deadline are others each time; each call is in there with its receiver and value.
+      // The signature, nonce and deadline of an execution differ each time, so its calls are looked for in the data.
       return asked.calls.every(({ to, value, data }) =>
         [to.slice(2), BigInt(value).toString(16).padStart(64, '0'), data.slice(2)].every((part) =>
           foreign.data.includes(part),
         ),
       )
-    // It pays nobody, or its signer has fixed the nonce.
+    // An `undelegate` pays nobody, and the signer of a `raw` one has set its nonce.
     case 'undelegate':
     case 'raw':
       return false

@@ -1,14 +1,15 @@
 import type { SendRow } from '../resources/sends/store.ts'
 import { readSendRequest } from './request.ts'
 
-/** Which of a row of numbers are spoken for. */
+/** The nonces of an address that its open sends have or will take. */
 export interface Spoken {
+  /** Nonces that sends were signed with, or that callers have set. */
   readonly taken: ReadonlySet<bigint>
-  /** How many more take whatever is free when their turn comes. */
+  /** How many sends will take the lowest free nonce when they are signed. */
   readonly waiting: number
 }
 
-/** The number for one who comes last: the lowest from `next` on that nobody has, once all who wait have theirs. */
+/** The nonce for a send that comes after all of these: the lowest free one from `next` on, once each waiting send has taken its own. */
 export function nextNonce(next: bigint, { taken, waiting }: Spoken): bigint {
   let nonce = next
   for (let before = waiting; ; nonce++) {
