@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { playWays } from './paths-played.ts'
 
-test('who gets there by moves is told only where the moves lead to a signature or an export, also under a condition that some request meets', async () => {
-  const { untrue, ...figures } = await playWays({ count: 30 })
+test('who gets there by moves is told only where the moves lead to the power, also under a condition that some request meets', async () => {
+  const { untrue, goals, ...figures } = await playWays({ count: 50 })
   expect(untrue.join('\n\n'), JSON.stringify(figures)).toBe('')
-  expect(figures.paths).toBeGreaterThan(0)
+  expect(figures.paths).toBeGreaterThan(50)
   expect(figures.roots).toBeGreaterThan(0)
+  expect(Object.keys(goals).length).toBeGreaterThan(12)
 })

@@ -4,10 +4,14 @@
  */
 import type { IndirectPath, IndirectStep } from '../../src/analysis/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
-import type { ActivityType } from '../../src/protocol/index.ts'
+import type { ActivityType, Wire } from '../../src/protocol/index.ts'
 import type { Made, Name } from '../authority/organizations.ts'
+import { complete } from '../service/handlers/steps.ts'
 import type { TestService } from '../service/harness.ts'
+import { nonceOf } from '../service/oauth/stage.ts'
+import type { TestIssuer } from '../service/oidc/issuer.ts'
 import { createPasskey } from '../service/passkey.ts'
+import type { Goal, Held } from './path-goals.ts'
 import { createPlayers } from './players.ts'
 
 const ANYTHING = { effect: 'EFFECT_ALLOW', consensus: 'true', condition: 'true', notes: '' } as const
@@ -27,27 +31,29 @@ const LOOKS = [
   ['email', 'any e-mail address'],
 ] as const
 const MOST_LOOKS = 300
+/** Names that policies of generated organizations ask of wallets, and one that none does. */
+export const WALLET_NAMES = ['payroll', 'hot', 'vault', 'a new name'] as const
 
 export interface Scene {
   readonly service: TestService
+  /** Where anybody can log in, as anybody. */
+  readonly issuer: TestIssuer
+  readonly clock: () => number
   readonly made: Made
   readonly tagId: string
   readonly policies: readonly { readonly id: string; readonly denies: boolean }[]
 }
 
-/** A request that meets what is open in the last step of a way, or may. */
-export interface Goal {
-  readonly type: ActivityType
-  readonly parameters: object
-}
+/** Of a way to a request that none of them has what it takes for, such as a target to import to. */
+export const NOT_STAGED = 'nothing to ask for'
 
-/** Why a way does not end in one of these requests; undefined where it does. */
+/** Why a way does not end in a request of this goal; undefined where it does. */
 export async function playPath(
   scene: Scene,
   { people, steps }: IndirectPath,
-  goals: readonly Goal[],
+  { goal, held }: { readonly goal: Goal; readonly held: Held },
 ): Promise<string | undefined> {
-  const { service, made, tagId: tag, policies } = scene
+  const { service, issuer, clock, made, tagId: tag, policies } = scene
   const playing = Object.fromEntries(people.map((name) => [name, made.stampings[name as Name]]))
   const { get, joins } = createPlayers(service, made.organizationId, playing)
   const denials = policies.filter(({ denies }) => denies).map(({ id }) => id)
@@ -58,7 +64,10 @@ export async function playPath(
 
   const addOwn = async (name: string) => {
     for (const type of ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2'] as const)
-      if (await get(type, { userId: userIds.get(name)!, ...keysFor(type, name) }, [name])) replaces(name)
+      if (await get(type, { userId: userIds.get(name)!, ...(await keysFor(type, name)) }, [name])) replaces(name)
+    const key = generateP256KeyPair()
+    if (await get('ACTIVITY_TYPE_STAMP_LOGIN', { publicKey: key.publicKey }, [name]))
+      joins(name, service.client(key.privateKey).raw)
   }
 
   /** Has somebody look so; a new user is made so. */
@@ -115,11 +124,14 @@ export async function playPath(
   const newest = new Map<string, Parameters<typeof joins>[1]>()
 
   /** Tries a step as its people look, then as they could look. */
-  const through = async (type: ActivityType, parameters: object, voters: readonly string[]): Promise<boolean> => {
-    const tryIt = async () => (await get(type, parameters, voters)) !== undefined
+  const through = async (
+    type: ActivityType,
+    parameters: object,
+    voters: readonly string[],
+  ): Promise<Wire.Activity | undefined> => {
     const isNew = (name: string) => !userIds.has(name)
-    if (!voters.some(isNew) && (await tryIt())) return true
-    if (movers.size === 0) return false
+    const done = voters.some(isNew) ? undefined : await get(type, parameters, voters)
+    if (done || movers.size === 0) return done
     const mayBe = (name: string): readonly Look[] => {
       const had = looks.get(name) ?? { tagged: false }
       const isFree = isNew(name)
@@ -146,13 +158,32 @@ export async function playPath(
       for (const [at, name] of voters.entries()) isDone &&= await wear(name, chosen[at]!)
       if (!isDone) continue
       for (const name of voters) if (newest.has(name)) replaces(name)
-      if (await tryIt()) return true
+      const got = await get(type, parameters, voters)
+      if (got) return got
     }
-    return false
+    return undefined
   }
   const replaces = (name: string) => {
     joins(name, newest.get(name)!)
     newest.delete(name)
+  }
+
+  let isStaged = false
+  const reachGoal = async (voters: readonly string[]): Promise<boolean> => {
+    const requests = await goal.requests(
+      {
+        userId: userIds.get(people[0]!)!,
+        organizationId: made.organizationId,
+        signerPublicKey: service.service.bootstrap.signerPublicKey,
+        voters: voters.flatMap((name) => userIds.get(name) ?? []),
+        policyIds: policies.flatMap(({ id, denies }) => (denies ? [] : [id])),
+        get: (type, parameters) => through(type, parameters, voters),
+      },
+      held,
+    )
+    isStaged ||= requests.length > 0
+    for (const { type, parameters } of requests) if (await through(type, parameters, voters)) return true
+    return false
   }
 
   const carryOut = async (step: IndirectStep): Promise<boolean> => {
@@ -164,9 +195,16 @@ export async function playPath(
       return true
     }
     if (gains === '') {
-      for (const goal of goals) if (await through(goal.type, goal.parameters, voters)) return true
+      if (await reachGoal(voters)) return true
+      const rename = movers.get('wallets')
+      if (!rename) return false
+      for (const walletName of WALLET_NAMES) {
+        if (!(await through(rename.type, { walletId: held.id, walletName }, rename.voters))) return false
+        if (await reachGoal(voters)) return true
+      }
       return false
     }
+    if (gains.includes('gives wallets any name')) movers.set('wallets', { type, voters })
     for (const [what, words] of LOOKS) {
       if (!gains.includes(words)) continue
       // As somebody looks already: those who ask may have to look otherwise themselves for it, and do from then on.
@@ -179,7 +217,7 @@ export async function playPath(
       for (const name of userIds.keys())
         if (!people.includes(name)) {
           const userId = userIds.get(name)!
-          if (!(await through(type, { userId, ...keysFor(type, name) }, voters))) return false
+          if (!(await through(type, { userId, ...(await keysFor(type, name)) }, voters))) return false
           replaces(name)
           if (steps.some(({ people: [who] }) => who === 'each of them')) await addOwn(name)
         }
@@ -200,7 +238,27 @@ export async function playPath(
       if (!(await through(type, parameters, voters))) return false
     return true
   }
-  const keysFor = (type: ActivityType, name: string): object => {
+  const keysFor = async (type: ActivityType, name: string): Promise<object> => {
+    if (type.includes('OAUTH')) {
+      const sub = crypto.randomUUID()
+      const key = generateP256KeyPair()
+      const token = (claims: object) => {
+        const iat = Math.floor(clock() / 1000)
+        return issuer.token({ sub, iat, nbf: iat, exp: iat + 3600, ...claims })
+      }
+      // A login gives the key that votes: it begins when this user votes for the first time.
+      let login: Promise<unknown> | undefined
+      const logIn = async () => {
+        const parameters = { oidcToken: await token({ nonce: nonceOf(key.publicKey) }), publicKey: key.publicKey }
+        return complete(service.root, 'ACTIVITY_TYPE_OAUTH_LOGIN', parameters, made.organizationId)
+      }
+      newest.set(name, async (path, text) => {
+        login ??= logIn()
+        await login
+        return service.client(key.privateKey).raw(path, text)
+      })
+      return { oauthProviders: [{ providerName: 'new', oidcToken: await token({}) }] }
+    }
     if (type.includes('AUTHENTICATORS')) {
       const passkey = createPasskey()
       newest.set(name, (path, text) =>
@@ -218,11 +276,12 @@ export async function playPath(
 
   for (const [at, step] of steps.entries())
     if (!(await carryOut(step)))
-      return `step ${at + 1}, ${step.activity} by ${step.people.join(' and ')}, is not executed`
+      return step.gains === undefined && !isStaged
+        ? NOT_STAGED
+        : `step ${at + 1}, ${step.activity} by ${step.people.join(' and ')}, is not executed`
   if (steps.at(-1)!.gains === undefined) return undefined
-  // As good as the root quorum: then they can sign, whatever the policies say.
-  for (const { type, parameters } of goals) if (await get(type, parameters, people)) return undefined
-  return 'they cannot sign'
+  // As good as the root quorum: then they can do it, whatever the policies say.
+  return (await reachGoal(people)) ? undefined : 'they cannot do it'
 }
 
 /** The parameters of an activity about policies, one request after another, that gain all that it gains. */

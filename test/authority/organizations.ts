@@ -224,11 +224,12 @@ export interface Made {
   readonly alice: { readonly publicKey: string; readonly privateKey: string }
 }
 
-/** Puts organizations of these shapes under the service's parent; all that is in them is made at `now`. */
+/** Puts organizations of these shapes under the service's parent; all that is in them is made at `now`. `more` adds to them. */
 export async function addOrganizations(
   service: TestService,
   all: readonly Shape[],
   now: number,
+  more: (tx: Transaction, made: readonly Made[]) => Promise<void> = async () => {},
 ): Promise<readonly Made[]> {
   const made: Made[] = []
   const keys = (await addKeys(service, all.filter(needsKey).length)).values()
@@ -237,6 +238,7 @@ export async function addOrganizations(
       const one = await insert(tx, service, shape, needsKey(shape) ? keys.next().value! : undefined, now)
       made.push(one)
     }
+    await more(tx, made)
   })
   return made
 }
@@ -244,7 +246,7 @@ export async function addOrganizations(
 const needsKey = ({ request = 'tag' }: Shape) => request !== 'tag'
 
 /** Private keys of the service's parent, made many at once. */
-async function addKeys(service: TestService, count: number): Promise<readonly NonNullable<Made['key']>[]> {
+export async function addKeys(service: TestService, count: number): Promise<readonly NonNullable<Made['key']>[]> {
   const keys: NonNullable<Made['key']>[] = []
   while (keys.length < count) {
     const privateKeys = Array.from({ length: Math.min(20, count - keys.length) }, () => ({
@@ -255,6 +257,27 @@ async function addKeys(service: TestService, count: number): Promise<readonly No
     keys.push(...made.map(({ privateKeyId, addresses }) => ({ id: privateKeyId!, address: addresses![0]!.address! })))
   }
   return keys
+}
+
+interface Taken {
+  readonly organizationId: string
+  readonly name: string
+}
+
+/** Gives an organization a private key that was made in the parent: it is sealed under its own id. */
+export async function takeKey(tx: Transaction, id: string, { organizationId, name }: Taken): Promise<void> {
+  const organization_id = organizationId
+  await tx.updateTable('private_keys').set({ organization_id, name }).where('id', '=', id).execute()
+  await tx.updateTable('private_key_addresses').set({ organization_id }).where('private_key_id', '=', id).execute()
+}
+
+/** Gives an organization a wallet that was made in the parent, with its accounts. */
+export async function takeWallet(tx: Transaction, id: string, { organizationId, name }: Taken): Promise<void> {
+  const organization_id = organizationId
+  const accounts = tx.selectFrom('wallet_accounts').select('id').where('wallet_id', '=', id)
+  await tx.updateTable('wallets').set({ organization_id, name }).where('id', '=', id).execute()
+  await tx.updateTable('wallet_account_keys').set({ organization_id }).where('account_id', 'in', accounts).execute()
+  await tx.updateTable('wallet_accounts').set({ organization_id }).where('wallet_id', '=', id).execute()
 }
 
 /** Writes into the service's own database while it is down. */
@@ -297,19 +320,7 @@ async function insert(
     .values({ organization_id: organizationId, name: 'FEATURE_NAME_SMS_AUTH', value: '' })
     .execute()
   await insertTag(tx, { id: tag, name: 'ops', type: 'TAG_TYPE_USER', ...dated })
-  if (key !== undefined) {
-    // It was made in the parent; it is sealed under its own id.
-    await tx
-      .updateTable('private_keys')
-      .set({ organization_id: organizationId, name: 'cold' })
-      .where('id', '=', key.id)
-      .execute()
-    await tx
-      .updateTable('private_key_addresses')
-      .set({ organization_id: organizationId })
-      .where('private_key_id', '=', key.id)
-      .execute()
-  }
+  if (key !== undefined) await takeKey(tx, key.id, { organizationId, name: 'cold' })
   for (const [index, name] of names.entries()) {
     const { has, tagged } = shape.people[name]!
     const user_id = userIds[name]
