@@ -1,14 +1,13 @@
 /** How long a leaked key takes to be cut off in many sub-organizations, and whether the rate is kept meanwhile. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { environmentOf, keyFile } from '../cli/harness.ts'
+import { mostIn, watchRequests } from '../reliability/door.ts'
 import { line } from '../reliability/figures.ts'
-import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
+import { createTestUser, startTestService } from '../service/harness.ts'
 
 /** The highest published rate (docs/protocol/limits.md#requests-a-second). */
 const PER_SECOND = 60
@@ -34,7 +33,7 @@ const member = (userName: string, ...publicKeys: readonly string[]) => ({
 export async function containFleet({ count }: { readonly count: number }) {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-fleet-'))
   const service = await startTestService()
-  const door = await watchRequests(service)
+  const door = await watchRequests(service.url)
   try {
     const keys = join(folder, 'keys')
     mkdirSync(keys)
@@ -66,7 +65,10 @@ export async function containFleet({ count }: { readonly count: number }) {
       containSeconds: seconds(last - seen[0]!.at),
       wholeSeconds: seconds(seen.at(-1)!.at - seen[0]!.at),
       requests: seen.length,
-      mostInASecond: mostInASecond(seen.map(({ at }) => at)),
+      mostInASecond: mostIn(
+        1_000,
+        seen.map(({ at }) => at),
+      ),
       left: organizations.slice(1).filter(({ proof }) => proof !== 'not registered').length,
     }
     if (organizations.length !== count + 1 || figures.left > 0) throw new RangeError(`not cut off: ${line(figures)}`)
@@ -98,33 +100,4 @@ function contain(
     child.once('error', reject)
     child.once('close', (exit) => (exit === 6 ? resolve(JSON.parse(text)) : reject(new Error(`exit ${exit}: ${text}`))))
   })
-}
-
-/** Passes requests on, and notes when each came. */
-async function watchRequests(service: TestService) {
-  const seen: { readonly at: number; readonly path: string }[] = []
-  const { hostname, port } = new URL(service.url)
-  const server = createServer((incoming, outgoing) => {
-    const { url: path = '', method, headers } = incoming
-    seen.push({ at: performance.now(), path })
-    const onward = request({ hostname, port, path, method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(outgoing)
-    })
-    onward.on('error', () => outgoing.destroy())
-    incoming.pipe(onward)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const close = () => new Promise<unknown>((resolve) => server.close(resolve))
-  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
-}
-
-/** Most that came in any second; a machine under load may deliver a few late, and then close together. */
-function mostInASecond(times: readonly number[]): number {
-  let [most, from] = [0, 0]
-  for (const [to, at] of times.entries()) {
-    while (at - times[from]! > 1000) from++
-    most = Math.max(most, to - from + 1)
-  }
-  return most
 }

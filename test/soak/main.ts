@@ -1,7 +1,7 @@
 /**
  * `npm run soak [-- PART] [--count N] [--seed N]`: the long forms of what the tests do in short, all parts in order or
  * one of them. `--count` is how many inputs, kills or calls; without it each part has its own number. Each prints its
- * figures, and fails when anything was lost, doubled or left by half.
+ * figures, and fails when anything was lost, doubled or left by half. `--help` lists the parts.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -17,6 +17,7 @@ import { restoreAmidBatch } from '../reliability/batch-restored.ts'
 import { keepsRate, sendMany } from '../reliability/batch-sends.ts'
 import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
 import { line } from '../reliability/figures.ts'
+import { watchFleet } from '../reliability/fleet.ts'
 import { killLogins } from '../reliability/login-kills.ts'
 import { loseAnswers } from '../reliability/lost-answers.ts'
 import { payUnderFaults } from '../reliability/payments.ts'
@@ -57,6 +58,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'sub-organizations in which a leaked key is cut off, at 60 requests a second',
     count: 500,
     run: async (count) => console.log(line(await containFleet({ count }))),
+  },
+  fleet: {
+    what: 'sub-organizations that one worker watches at 60 requests a second, one of which is changed by hand',
+    count: 1_000,
+    run: watchMany,
   },
   authority: {
     what: 'organizations in which everybody who tells who may decide is asked, and the people vote',
@@ -258,6 +264,12 @@ async function payOnBoth(count: number, seed: number): Promise<void> {
   demand(await payBySchedule({ seed, count }), right)
 }
 
+async function watchMany(count: number): Promise<void> {
+  await withTemporal(async (temporal) => {
+    console.log(line(await watchFleet({ temporal, count, requestsPerSecond: 60 })))
+  })
+}
+
 async function restoreBatch(rows: number): Promise<void> {
   await withTemporal(async (temporal) => {
     const figures = await restoreAmidBatch({ temporal, rows, requestsPerSecond: 10 })
@@ -353,10 +365,11 @@ async function withTemporal(work: (temporal: TemporalServer) => Promise<void>): 
   }
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { count: { type: 'string' }, seed: { type: 'string', default: `${Date.now() % 2 ** 31}` } },
-})
+const { values, positionals } = readArguments()
+if (values.help) {
+  for (const [name, { what, count }] of Object.entries(parts)) console.log(`${name}: ${count} ${what}`)
+  process.exit(0)
+}
 const seed = wholeNumber('seed', values.seed)
 const count = values.count === undefined ? undefined : wholeNumber('count', values.count)
 const unknown = positionals.filter((name) => !Object.hasOwn(parts, name))
@@ -367,6 +380,21 @@ for (const [name, part] of Object.entries(parts)) {
   const begun = performance.now()
   await part.run(count ?? part.count, seed)
   console.log(`${name}: ${((performance.now() - begun) / 1000).toFixed(0)} s`)
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        count: { type: 'string' },
+        seed: { type: 'string', default: `${Date.now() % 2 ** 31}` },
+        help: { type: 'boolean', default: false },
+      },
+    })
+  } catch (error) {
+    return fail((error as Error).message)
+  }
 }
 
 function wholeNumber(name: string, text: string): number {
