@@ -1,10 +1,10 @@
 /**
- * Begins the applies of what is inside an organization, a few at a time: each is an `apply` of its own, whose id is the lock of
- * its sub-organization. One that lives is begun when the organization's own apply has come to rest, one that is to be made when
- * it is there; one that fails or waits stops no other. It knows names and counts; what is applied stands in the plan store, and
- * each step looks there whether it may.
+ * Begins the applies of an organization's sub-organizations, a few at a time: each is an `apply` of its own, whose id is the lock of its
+ * sub-organization. The apply of a sub-organization that exists begins when the organization's own apply has come to rest; that of one
+ * which the plan creates, when it exists. An apply that fails or waits stops no other. This workflow knows names and counts; what is
+ * applied is in the plan store, and each step checks there that it may.
  *
- * Its applies tell it how they stand. Where somebody ended one at Temporal nobody tells, so it looks by itself once in a while.
+ * Its applies tell it how they stand. An apply that somebody ended at Temporal tells nothing, so it also looks by itself once in a while.
  */
 import {
   CancellationScope,
@@ -23,7 +23,7 @@ import { createShow, standOf } from './shown.ts'
 import { startDetached } from './start-detached.ts'
 import { AtRest, isHistoryLong, persist, steps, toFailure } from './steps.ts'
 
-/** How often it looks by itself, for when nobody tells it any more. */
+/** How often it looks by itself, in case an apply was ended at Temporal and tells nothing. */
 const UNTOLD_MS = 60 * 60 * 1000
 
 export async function applyInside(input: ApplyInsideInput): Promise<InsideProgress> {
@@ -32,7 +32,7 @@ export async function applyInside(input: ApplyInsideInput): Promise<InsideProgre
   setHandler(applyNews, (news) => run.hear(news))
   setHandler(nudge, () => run.nudge())
   setHandler(cancel, () => run.cancel())
-  // Temporal's own cancellation means the same as the signal: nothing more is begun. What was begun goes on.
+  // Temporal's own cancellation means the same as the signal: no more applies are begun, and those that run go on.
   CancellationScope.current().cancelRequested.catch(() => run.cancel())
 
   return CancellationScope.nonCancellable(async () => {
@@ -81,7 +81,7 @@ async function walk(run: InsideRun, input: ApplyInsideInput): Promise<void> {
   }
 }
 
-/** Lets one apply in and begins it. What another apply holds is left to that one. */
+/** Lets one apply in and begins it. If another apply has the lock of the sub-organization, it is left to that one. */
 async function open(run: InsideRun, { shownBy }: ApplyInsideInput, index: number): Promise<void> {
   const step = { ...run.token, index }
   const show = run.explain

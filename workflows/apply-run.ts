@@ -4,7 +4,7 @@ import { type BatchState, blockedBatches, readyBatches } from '../src/plan/walk.
 /** Most batches that are being submitted at once. Those that wait for people do not count. */
 const MOST_AT_ONCE = 4
 
-/** A batch on its way: what the progress shows, and what is needed to go on. Plain JSON. */
+/** A batch: what the progress shows of it, and what the workflow needs to go on. Plain JSON. */
 export interface BatchRecord {
   state: BatchProgress['state']
   activityId?: string
@@ -15,12 +15,12 @@ export interface BatchRecord {
   needsVote?: boolean
   /** When the acting user's approval was last cast by this workflow. */
   votedAtMs?: number
-  /** A body was made and stored. */
+  /** Whether a body was made and stored. */
   prepared?: boolean
   error?: Failure
 }
 
-/** What one run hands to the next when the history has grown long. */
+/** The state that a run passes to the next one by `continueAsNew`. */
 export interface CarriedRun {
   readonly startedAt: string
   readonly outline: Outline
@@ -35,24 +35,24 @@ interface Begun {
 
 /** The state of one apply: which batches may begin, how each stands, and what a query is answered. */
 export class ApplyRun {
-  /** What each step shows to the plan store. */
+  /** The plan and the token of the run, with which each step opens the plan store. */
   readonly token: { readonly planDigest: string; readonly run: string }
   readonly startedAt: string
   outline: Outline | undefined
   cancelled = false
-  /** The history has grown long: begin nothing more, so that the next run can take over. */
+  /** Whether the history has grown long: nothing more is begun, so that the next run can take over. */
   tooLong = false
-  /** Counts news, so that each waiter can tell whether some came since it looked. */
+  /** How many signals of news have come; each waiter compares it with the number at its last look. */
   news = 0
   #records: BatchRecord[] = []
-  /** Set when nothing of the plan can be done at all. */
+  /** Set if no batch of the plan can be carried out. */
   #verdict: 'stale' | 'failed' | undefined
-  /** Why there is a verdict, or why it does not go on just now. */
+  /** Why there is a verdict, or why a step that belongs to no batch is being tried again. */
   #error: Failure | undefined
-  /** The outcome of this very plan when it was applied before. */
+  /** The outcome of an earlier apply of the same plan. */
   #ended: ApplyProgress | undefined
   readonly #active = new Set<number>()
-  /** By batch, how much news there was when the API was last asked about its activity. */
+  /** For each batch, the value of `news` when the API was last asked about its activity. */
   readonly #looked = new Map<number, number>()
 
   constructor({ planDigest, run = '', carried }: Begun, startedAt: string) {
@@ -86,12 +86,12 @@ export class ApplyRun {
     this.#error = error
   }
 
-  /** The plan has been spent before: its outcome is this one's. */
+  /** Ends this run with the outcome of the apply that has carried the plan out before. */
   endAs(earlier: ApplyProgress): void {
     this.#ended = earlier
   }
 
-  /** State and number of these batches that are done, as text: another one when there is something to tell. */
+  /** The run's state and how many of these batches are done, as text: it differs when there is something to tell. */
   standOf(batches: readonly number[]): string {
     return `${this.#state()} ${batches.filter((index) => this.#records[index]?.state === 'completed').length}`
   }
@@ -117,13 +117,13 @@ export class ApplyRun {
   /** Batches that may begin now, lowest first. */
   startable(): readonly number[] {
     if (this.stopping || !this.outline) return []
-    // Begun batches that nobody works on were begun by an earlier run of this apply.
+    // Batches that have begun and are not active were begun by the run before `continueAsNew`.
     const begun = this.#records.flatMap(({ state }, at) => (isBegun(state) ? [at] : []))
     const ready = [...begun, ...readyBatches(this.outline, this.#states())].filter((at) => !this.#active.has(at))
     return ready.slice(0, Math.max(0, MOST_AT_ONCE - this.#busy()))
   }
 
-  /** How many batches are worked on; those that wait for people are not. */
+  /** How many batches are active and do not wait for people. */
   #busy(): number {
     return [...this.#active].filter((index) => this.record(index).state !== 'waiting').length
   }
@@ -136,7 +136,7 @@ export class ApplyRun {
     this.#active.delete(index)
   }
 
-  /** Takes in what the API says of a batch's activity. */
+  /** Notes the state of a batch's activity, as the API gave it. */
   take(index: number, activity: ActivityState): void {
     const { state, error, activityId, fingerprint, since, approved, lapsed, needsVote } = activity
     const record = this.record(index)
@@ -146,12 +146,12 @@ export class ApplyRun {
     this.#skipLost()
   }
 
-  /** The API was asked about a batch's activity, after so much news. */
+  /** Notes that the API was asked about a batch's activity when `news` had this value. */
   looked(index: number, news: number): void {
     this.#looked.set(index, news)
   }
 
-  /** Whether the API was asked about every activity that waits, since there was news. */
+  /** Whether the API was asked about every waiting activity since the last news. */
   hasLooked(): boolean {
     return this.#records.every(({ state }, index) => state !== 'waiting' || this.#looked.get(index) === this.news)
   }
@@ -193,7 +193,7 @@ export class ApplyRun {
     return this.#records.map(({ state }) => walkStates[state])
   }
 
-  /** Marks what can no longer begin, and says because of what. */
+  /** Marks the batches that cannot begin because of another one, with that as the reason. */
   #skipLost(): void {
     for (const { index, because } of blockedBatches(this.outline!, this.#states())) {
       const message = `it needs batch ${because + 1}, which ${lostWords[this.record(because).state]}`
@@ -202,7 +202,7 @@ export class ApplyRun {
   }
 }
 
-/** Our states in the words of a walk: a rejection stops what follows as a failure does. */
+/** The states of batches as `plan/walk` has them: a rejection stops the batches after it as a failure does. */
 const walkStates = {
   pending: 'not-started',
   submitting: 'submitting',

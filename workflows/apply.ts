@@ -1,11 +1,10 @@
 /**
- * Applies a plan. The workflow id `apply/<organization>` is the lock: one apply for an organization at a time.
- * What is inside the organization is applied by workflows of its own, which `applyInside` begins; this one begins that, and
- * tells it how it stands.
+ * Applies a plan. The workflow id `apply/<organization>` is the lock: one apply for an organization at a time. Each sub-organization is
+ * applied by a workflow of its own; `applyInside` begins those. This workflow begins `applyInside`, and tells it how it stands.
  *
- * It decides nothing: the plan says what is done, and each step checks by itself that it may. A batch's body is made once, from a time that stands in this history
- * before the body exists, and stored; every retry, after any crash, sends the same bytes, which the API answers with
- * the same activity. Waiting for people is a normal state and has no deadline.
+ * It decides nothing: the plan says what is done, and each step checks by itself that it may. A batch's body is made once and stored,
+ * from a time that is in this history before the body is made. Every retry, after any crash, sends the same bytes, which the API answers
+ * with the same activity. Waiting for people is a normal state and has no deadline.
  */
 import {
   CancellationScope,
@@ -57,14 +56,14 @@ export async function apply(input: ApplyInput): Promise<ApplyProgress> {
   })
 }
 
-/** Begins what is inside; it goes on when this has ended. */
+/** Begins `applyInside`, which goes on when this workflow has ended. */
 async function beginInside({ organizationId, planDigest, inside, tells, shownBy }: ApplyInput): Promise<void> {
   if (!inside || tells === undefined) return
   const input: ApplyInsideInput = { organizationId, planDigest, run: inside.run, ...(shownBy ? { shownBy } : {}) }
   await startDetached('applyInside', { workflowId: tells, input })
 }
 
-/** Makes a function that tells how the run stands, and of which batches it was not told before; one that has ended hears nothing. */
+/** Makes a function that tells `applyInside` how the run stands, and which batches have made sub-organizations since the last call. */
 function createTeller(run: ApplyRun, { tells, inside }: ApplyInput): () => Promise<void> {
   const told = new Set<number>()
   return async () => {
@@ -78,7 +77,7 @@ function createTeller(run: ApplyRun, { tells, inside }: ApplyInput): () => Promi
   }
 }
 
-/** Tells each time that the run comes to rest, goes on, or has made a sub-organization; the end is told by itself. */
+/** Tells `applyInside` each time that the run comes to rest, goes on, or has made a sub-organization; `apply` tells it of the end. */
 async function tellChanges(run: ApplyRun, input: ApplyInput): Promise<void> {
   if (input.tells === undefined) return
   const tell = createTeller(run, input)
@@ -90,7 +89,7 @@ async function tellChanges(run: ApplyRun, input: ApplyInput): Promise<void> {
   }
 }
 
-/** Reads the plan and makes sure that it may still be applied; returns the end when it may not. */
+/** Reads the plan and makes sure that it may still be applied; otherwise returns the result of the run. */
 async function begin(run: ApplyRun, input: ApplyInput): Promise<ApplyProgress | undefined> {
   const show = (error: Failure | undefined) => run.explain(error)
   try {
@@ -104,7 +103,7 @@ async function begin(run: ApplyRun, input: ApplyInput): Promise<ApplyProgress | 
     const freshness = await persist(run, show, () => steps.checkPlanFresh(run.token))
     if (!freshness.fresh) {
       if ('earlier' in freshness) {
-        // A plan that was carried out before may have left something inside.
+        // A plan that was carried out before may have sub-organizations left to apply.
         if (freshness.earlier.state !== 'cancelled') await beginInside(input)
         run.endAs(freshness.earlier)
       } else run.giveUp('stale', freshness.error)
@@ -198,7 +197,7 @@ async function vote(run: ApplyRun, index: number): Promise<void> {
   }
 }
 
-/** Keeps the result for a later apply of the plan, and ends the run. It is a service, not a condition. */
+/** Records the result for a later apply of the plan, and ends the run. The apply does not depend on it. */
 async function keepOutcome(run: ApplyRun): Promise<ApplyProgress> {
   const outcome = run.progress()
   const isOfBefore = run.token.run === ''

@@ -5,16 +5,16 @@ import type { CarriedInside } from './inside-run.ts'
 export interface ApplyInput {
   readonly organizationId: string
   readonly planDigest: string
-  /** The token with which the plan store let this run in. Absent in histories of before, whose steps are refused today. */
+  /** The token with which the plan store let this run in. Absent in histories of old versions, whose steps are refused. */
   readonly run?: string
-  /** Absent where the plan changes nothing inside. */
+  /** Absent if the plan changes no sub-organization. */
   readonly inside?: {
-    /** The token with which the plan store let the run in that begins what is inside. */
+    /** The token of the run that begins the applies of sub-organizations. */
     readonly run: string
-    /** Batches that make sub-organizations. */
+    /** Indexes of the batches that make sub-organizations. */
     readonly makers: readonly number[]
   }
-  /** The workflow that is told how this one stands: the one that begins what is inside, or has begun this one. */
+  /** The id of the `applyInside` that is told how this apply stands: the one that it begins, or that has begun it. */
   readonly tells?: string
   /** @default nowhere */
   readonly shownBy?: ShownBy
@@ -29,7 +29,7 @@ export interface ApplyInsideInput {
   readonly planDigest: string
   /** The token with which the plan store let this run in. */
   readonly run: string
-  /** Another run applies the organization's own changes, and tells nothing here: what lives is begun, and nothing else. */
+  /** Whether another run applies the organization's own changes, and tells nothing here: then only sub-organizations that exist are applied. */
   readonly isOwnElsewhere?: boolean
   /** Of itself and of the applies that it begins. @default nowhere */
   readonly shownBy?: ShownBy

@@ -4,14 +4,14 @@ import type { Waiter } from './steps.ts'
 /** Applies of sub-organizations that run at the same time. Those that wait for people do not count. */
 const AT_ONCE = 4
 
-/** What one run hands to the next when the history has grown long. */
+/** The state that a run passes to the next one by `continueAsNew`. */
 export interface CarriedInside {
   readonly outline: InsideOutline
   readonly stands: readonly InsideStand[]
   readonly own: OwnApply | undefined
 }
 
-/** How the organization's own apply stands, as far as it was told. */
+/** How the organization's own apply stands, by the last that it told. */
 interface OwnApply {
   readonly state: ApplyNews['state']
   /** Batches that make sub-organizations and are done. */
@@ -26,12 +26,12 @@ interface Begun {
   readonly carried?: CarriedInside
 }
 
-/** Which applies inside an organization may begin, and how each stands. */
+/** The state of one `applyInside`: which applies of sub-organizations may begin, and how each stands. */
 export class InsideRun implements Waiter {
-  /** What each step shows to the plan store. */
+  /** The plan and the token of the run, with which each step opens the plan store. */
   readonly token: { readonly planDigest: string; readonly run: string }
   cancelled = false
-  /** The history has grown long: begin nothing more, so that the next run can take over. */
+  /** Whether the history has grown long: nothing more is begun, so that the next run can take over. */
   tooLong = false
   news = 0
   #outline: InsideOutline | undefined
@@ -40,7 +40,7 @@ export class InsideRun implements Waiter {
   #error: Failure | undefined
   #failed = false
   #ended: InsideProgress | undefined
-  /** Those that are just being begun. */
+  /** The indexes of applies that are being begun at this moment. */
   readonly #active = new Set<number>()
 
   constructor({ planDigest, run, isOwnElsewhere = false, carried }: Begun) {
@@ -94,7 +94,7 @@ export class InsideRun implements Waiter {
     this.news++
   }
 
-  /** Its workflow has begun; that may have told how it stands already. */
+  /** Notes that an apply has begun, unless it has told already how it stands. */
   began(index: number): void {
     if (this.#stands[index]!.state === 'pending') this.change(index, { state: 'running' })
   }
@@ -116,19 +116,19 @@ export class InsideRun implements Waiter {
     return this.#active.size === 0
   }
 
-  /** Whether all have come to rest for good. */
+  /** Whether all applies are over. */
   get finished(): boolean {
     return this.#outline !== undefined && this.#stands.every(({ state }) => isOver(state))
   }
 
-  /** Those that may begin now, in their order. */
+  /** The applies that may begin now, in their order. */
   startable(): readonly number[] {
     if (this.stopping) return []
     const busy = this.#stands.filter(({ state }, index) => state === 'running' && !this.#active.has(index)).length
     return this.#ready().slice(0, Math.max(0, AT_ONCE - busy - this.#active.size))
   }
 
-  /** What can never begin any more is left. */
+  /** Marks as `left` the applies that cannot begin, because the organization's own apply is over and has not made theirs. */
   leaveLost(): void {
     if (!this.#isOwnOver()) return
     const ready = new Set(this.#ready())
@@ -155,7 +155,7 @@ export class InsideRun implements Waiter {
     if (this.#failed) return 'failed'
     if (this.finished) return 'over'
     if (this.cancelled) return 'cancelled'
-    // Before the plan is read nobody knows what may begin, whatever the organization's own apply has told.
+    // Until the plan is read it is unknown which applies may begin, whatever the organization's own apply has told.
     if (!this.#outline) return 'running'
     const isOwnAtRest = this.#outline.isOwnFirst === false || (this.#own !== undefined && this.#own.state !== 'running')
     const isBusy = !this.idle || this.#ready().length > 0 || this.#stands.some(({ state }) => state === 'running')
@@ -169,7 +169,7 @@ export class InsideRun implements Waiter {
     })
   }
 
-  /** What lives depends on nothing outside; yet where nothing at all could be done, nothing is tried. */
+  /** Whether applies of sub-organizations that exist may begin: not before the own apply rests, nor if that has failed and done nothing. */
   #mayBegin(): boolean {
     if (this.#outline?.isOwnFirst === false) return true
     const state = this.#own?.state

@@ -1,26 +1,27 @@
-/** The ids of workflows. An id is a lock: what has one id runs once at a time. */
+/** The ids of workflows. An id is a lock: Temporal runs one workflow of an id at a time. */
 
 /** One apply for an organization at a time. */
 export const applyId = (organizationId: string) => `apply/${organizationId}`
 
-/** What one run of an apply begins inside the organization; `name` is the run's in the plan store. */
+/** One for each run of an apply that changes sub-organizations. @param name the run's name in the plan store */
 export const applyInsideId = (organizationId: string, name: string) => `apply-inside/${organizationId}/${name}`
 
-/** One send a reference. */
+/** One send for each reference. */
 export const sendWorkflowId = (organizationId: string, sendId: string) => `send/${organizationId}/${sendId}`
 
-/** The same rows are one batch. */
+/** One batch for the same rows. */
 export const sendBatchWorkflowId = (organizationId: string, batchId: string) =>
   `send-batch/${organizationId}/${batchId}`
 
 /** One look at an organization at a time; Temporal's Schedule adds the time of each to it. */
 export const reconcileId = (organizationId: string) => `reconcile/${organizationId}`
 
-/** One rotation a user at a time: two could not both count the user's keys. */
+/** One rotation of a user at a time: two at once would each count the other's new key. */
 export const rotationWorkflowId = (organizationId: string, userId: string) => `rotate/${organizationId}/${userId}`
 
 /**
- * What lists of workflows are searched by at Temporal, which reads it: ids, digests and words of ours, no name that anybody has given.
+ * The search attributes of workflows. Temporal can read them, so they hold ids, digests and words of this program, and no name that
+ * somebody has chosen.
  * `waitingOn`: ids of activities.
  */
 export const SEARCH_ATTRIBUTES = {

@@ -1,7 +1,7 @@
 /**
  * Rotates an API key: create → verify → hand over → overlap → delete → prove. The workflow id `rotate/<organization>/<user>` is
- * the lock. It decides only when the next step is asked for; each step checks by itself that it may. What fails before the old
- * key is deleted is taken back: the user has a key that works at every moment. Waiting for people has no deadline.
+ * the lock. It decides only when the next step is asked for; each step checks by itself that it may. If a step fails before the old key is
+ * deleted, the new key is deleted again: the user has a key that works at every moment. Waiting for people has no deadline.
  */
 import { CancellationScope, ContinueAsNew, continueAsNew, setHandler } from '@temporalio/workflow'
 import type { ActivityState, Failure, ShownBy } from '../activities/model.ts'
@@ -35,7 +35,7 @@ interface Carried {
   readonly progress: RotationProgress
   /** Activities that completed. */
   readonly completed: readonly RotationPart[]
-  /** Why the new key is taken away. */
+  /** Why the new key is deleted again. */
   readonly undoing?: Failure
 }
 
@@ -45,7 +45,7 @@ export async function rotate(input: RotateInput): Promise<RotationProgress> {
   const run = new RotateRun(input)
   setHandler(rotationProgress, () => run.progress)
   setHandler(nudge, () => run.nudge())
-  // A rotation that stopped halfway would leave two keys: what was ordered goes on.
+  // Cancellation is ignored: a rotation that stopped halfway would leave two keys.
   return CancellationScope.nonCancellable(async () => {
     const { organizationId, rotationId: carriesOut, shownBy } = input
     const stand = () => {
@@ -73,7 +73,7 @@ async function carryOut(run: RotateRun): Promise<RotationProgress> {
     run.change({ state: hasBoth ? 'partial' : 'failed', error: failureOf(error), waiting: undefined })
   }
   const progress = run.progress
-  // A forged rotation is refused here too, and has nothing to keep.
+  // A forged rotation is refused in this step too, and has no progress to record.
   await persist(
     run,
     () => {},
@@ -88,7 +88,7 @@ async function begin(run: RotateRun): Promise<void> {
   if (run.outline!.drops && !run.outline!.ended) run.change({ state: 'dropping' })
 }
 
-/** Everything up to the proof; what fails before anything is deleted leaves why in `undoing`. */
+/** Every step up to the proof. A failure before the old key is deleted is kept in `undoing`. */
 async function attempt(run: RotateRun): Promise<void> {
   const { rotationId } = run.input
   const { drops, overlapMs } = run.outline!
@@ -123,14 +123,14 @@ async function attempt(run: RotateRun): Promise<void> {
   run.change({ state: 'done', proof, provedAt: now() })
 }
 
-/** The durable timer between the two keys. */
+/** The overlap: a durable timer during which both keys work. */
 async function overlap(run: RotateRun): Promise<void> {
   const deletesAt = Date.parse(run.progress.deletesAt!)
   if (run.progress.state === 'overlap') await keep(run)
   for (let left = deletesAt - Date.now(); left > 0; left = deletesAt - Date.now()) await rest(run, left)
 }
 
-/** Takes the new key away again. Where that fails as well, both stay, and the end says so. */
+/** Deletes the new key again. If that fails too, both keys stay, and the result says so. */
 async function undo(run: RotateRun, because: Failure): Promise<void> {
   try {
     await act(run, 'undo', 'undoing')
@@ -159,7 +159,7 @@ async function act(run: RotateRun, part: RotationPart, state: RotationProgress['
       votedAtMs = Date.now()
       const vote = { rotationId, part, timestampMs: votedAtMs }
       activity = await persist(run, run.explain, () => steps.voteForRotation(vote)).catch((error: unknown) => {
-        // A vote that is refused does not end the wait: others may still decide.
+        // A refused vote does not end the wait: others may still decide.
         run.explain(toFailure(error))
         return { ...activity, needsVote: false }
       })
@@ -210,7 +210,7 @@ class RotateRun implements Waiter {
   progress: RotationProgress
   readonly completed: Set<RotationPart>
   undoing: Failure | undefined
-  /** What was kept last, as text. */
+  /** The progress that was recorded last, as text. */
   kept = ''
 
   constructor(input: RotateInput) {
@@ -239,7 +239,7 @@ class RotateRun implements Waiter {
     this.news++
   }
 
-  /** Columns that are given as undefined are taken away. */
+  /** Changes columns of the record; undefined removes one. */
   change(columns: Columns): void {
     const next = Object.entries({ ...this.progress, ...columns }).filter(([, value]) => value !== undefined)
     this.progress = Object.fromEntries(next) as unknown as RotationProgress
@@ -260,7 +260,7 @@ class RotateRun implements Waiter {
   }
 }
 
-/** Keeps a changed progress, for commands that read it without Temporal. The rotation does not depend on it. */
+/** Records a changed progress, for commands that read it without Temporal. The rotation does not depend on it. */
 async function keep(run: RotateRun): Promise<void> {
   const { progress } = run
   const text = JSON.stringify(progress)

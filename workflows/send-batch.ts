@@ -1,8 +1,8 @@
 /**
- * Begins the sends of a file and asks about them all. Each is a workflow of its own, whose id is the lock of its reference;
- * this one only sees to it that there is room at the API: first everything is submitted, a few at a time, and then one step
- * after the other asks about many. It knows counts and a place in the file; what is sent, and how each row stands, is in
- * the ledger. So it may end anywhere and begin again: what is over is left alone, and what runs is found running.
+ * Begins the sends of a file and polls for all of them. Each send is a workflow of its own, whose id is the lock of its reference. This
+ * workflow keeps within the rate of the API: first all sends are submitted, a few at a time, and then each step asks about many of them.
+ * It knows counts and a row of the file; what is sent, and how each row stands, is in the ledger. So it may end anywhere and begin again:
+ * sends that are over are left alone, and sends that run are joined.
  */
 import {
   CancellationScope,
@@ -24,9 +24,9 @@ import { createPace, isHistoryLong, persist, rest, steps, toFailure, type Waiter
 
 export interface SendBatchInput {
   readonly organizationId: string
-  /** Where the ledger has it. */
+  /** The batch's id in the ledger. */
   readonly batchId: string
-  /** Nothing more is begun once one has failed; what was begun is followed to its end. @default false */
+  /** Whether no more sends are begun once one has failed; those that were begun are followed to their ends. @default false */
   readonly stopOnFailure?: boolean
   /** Of itself and of its sends. @default nowhere */
   readonly shownBy?: ShownBy
@@ -47,7 +47,7 @@ interface BatchRecord {
 
 /** Temporal keeps at most 2,000 children of one run, and advises against more than 500. They stay when a run ends. */
 const MOST_CHILDREN = 500
-/** How often it is looked whether there is room for more. */
+/** How often it checks whether the rate has room for more sends. */
 const ROOM_MS = 500
 
 export async function sendBatch(input: SendBatchInput): Promise<SendBatchProgress> {
@@ -68,7 +68,7 @@ export async function sendBatch(input: SendBatchInput): Promise<SendBatchProgres
   }
   setHandler(batchProgress, progress)
   setHandler(nudge, () => run.nudge())
-  // Anybody who reaches Temporal may ask it to cancel: what was ordered goes on, and so does a stop.
+  // Temporal's own cancellation is ignored, since anyone who reaches Temporal can request it: the batch goes on, and so does a stop.
   setHandler(stop, () => CancellationScope.nonCancellable(() => stopRest(run)))
   setHandler(resume, () => run.resume())
   const { organizationId, batchId: carriesOut, shownBy } = input
@@ -85,7 +85,7 @@ export async function sendBatch(input: SendBatchInput): Promise<SendBatchProgres
   return progress()
 }
 
-/** The batch as a whole; which activities wait, its sends say. */
+/** How the batch as a whole is shown; its sends show which activities wait. */
 function wordFor({ over, stopped, error, submitted, counts }: SendBatchProgress): string {
   if (error) return 'failed'
   if (stopped) return 'stopped'
@@ -97,12 +97,12 @@ class BatchRun implements Waiter {
   readonly input: SendBatchInput
   record: BatchRecord
   readonly stopping = false
-  /** Sends that this run has begun. */
+  /** How many sends this run has begun. */
   children = 0
   news = 0
-  /** How often it was told to go on. */
+  /** How often it was told to resume. */
   resumed = 0
-  /** How many are at work on stopping it. */
+  /** How many calls of `stopRest` are running. */
   stops = 0
 
   constructor(input: SendBatchInput) {
@@ -114,7 +114,7 @@ class BatchRun implements Waiter {
     this.news++
   }
 
-  /** From the first row: what is over is left alone, and what runs is found running. */
+  /** Goes on from the first row: sends that are over are left alone, and sends that run are joined. */
   resume(): void {
     this.resumed++
     this.change({ begun: 0, more: true, stopped: false, submitted: false })
@@ -126,10 +126,10 @@ class BatchRun implements Waiter {
   }
 }
 
-/** A step of a batch that fails is tried again for as long as it takes; nobody is asked to do anything about it. */
+/** A failing step of a batch is tried again without an end, and without being shown: nobody can do anything about it here. */
 const unshown = () => {}
 
-/** First everything is submitted, and then it is asked about. Where a failure stops it, what was begun is asked about first. */
+/** Submits all sends and then polls. With `stopOnFailure` it polls for those that were begun before it begins more. */
 async function carryOut(run: BatchRun): Promise<void> {
   let pace = createPace(run)
   for (let from = 0; ; ) {
@@ -146,7 +146,7 @@ async function carryOut(run: BatchRun): Promise<void> {
     if (!run.record.more && open === 0) return
     await goOnElsewhereIfLong(run)
     if (run.record.more) await rest(run, ROOM_MS)
-    // News that came while it was asking may be of what was asked about before.
+    // If news came during the poll, it may be about a send that was asked about before it came: poll again at once.
     else if (from === 0 && run.news === seen) await pace()
   }
 }
@@ -163,11 +163,11 @@ async function beginNext(run: BatchRun): Promise<void> {
   const next = await persist(run, unshown, () => steps.nextSends({ batchId, from, stopOnFailure }))
   await Promise.all(next.begin.map((one) => begin(run, one)))
   run.change({ counts: next.counts })
-  // Told to go on in the meantime, it begins from the first row.
+  // If it was told to resume meanwhile, it begins from the first row instead.
   if (run.resumed === resumed) run.change({ begun: next.from, more: next.more, stopped: next.stopped })
 }
 
-/** Beside whatever else it does, which may take long where the API is away. */
+/** Stops the batch. Runs beside the other steps, which may take long if the API does not answer. */
 async function stopRest(run: BatchRun): Promise<void> {
   const { batchId } = run.input
   const { resumed } = run
@@ -176,7 +176,7 @@ async function stopRest(run: BatchRun): Promise<void> {
     const { counts } = await persist(run, unshown, () => steps.stopBatch({ batchId }))
     if (run.resumed === resumed) run.change({ more: false, stopped: true, counts })
   } catch {
-    // What cannot pass, the batch's own steps meet as well, and say.
+    // A lasting failure shows in the batch's other steps as well, which report it.
   }
   run.stops--
   run.nudge()
@@ -192,13 +192,13 @@ async function askFrom(run: BatchRun, from: number): Promise<SendBatchNews> {
     submitted: !run.record.more && asked.silent.length === 0,
     quiet: asked.news.length === 0 && asked.from === 0 ? quiet + 1 : quiet,
   })
-  // While there is news, those that are silent are probably on their way.
+  // While there is news, sends that have recorded nothing are probably about to.
   const silent = asked.news.length > 0 ? [] : asked.silent
   await Promise.all([...asked.news.map((one) => tell(run, one)), ...silent.map((one) => begin(run, one))])
   return asked
 }
 
-/** Begins a send; one that runs is left to itself. It goes on when this has ended. */
+/** Begins a send, unless it runs. The send goes on when this workflow has ended. */
 async function begin(run: BatchRun, { sendId, reference }: BatchedSend): Promise<void> {
   const { organizationId, batchId, shownBy } = run.input
   const shown = shownBy ? { shownBy } : {}
@@ -207,7 +207,7 @@ async function begin(run: BatchRun, { sendId, reference }: BatchedSend): Promise
   if (await startDetached('send', { workflowId, input })) run.children++
 }
 
-/** Tells a send what is new; a send whose workflow was ended is begun again, with the same bytes. */
+/** Tells a send its news. A send whose workflow was ended is begun again, and sends the same bytes. */
 async function tell(run: BatchRun, one: SendBatchNews['news'][number]): Promise<void> {
   const handle = getExternalWorkflowHandle(sendWorkflowId(run.input.organizationId, one.sendId))
   await handle.signal(told, one.news).catch(() => begin(run, one))

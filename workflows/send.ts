@@ -2,10 +2,9 @@
  * Sends one transaction and tracks it to its end. The workflow id `send/<organization>/<send id>` is the lock: one send a
  * reference. The ledger holds what is sent; this decides nothing but when to ask again.
  *
- * A body is made once, from a time that stands in this history before the body exists, and entered in the ledger: a send
- * that is begun again sends the same bytes. It is made anew only after the API has refused it as too old, which it does to
- * no body that it knows. So there is never a second send. Waiting for people
- * has no deadline, and what is final is never tried again.
+ * A body is made once, from a time that is in this history before the body is made, and entered in the ledger: a send that is begun again
+ * sends the same bytes. Another body is made only after the API has refused the first as too old, which it never does to a body that it
+ * knows. So nothing is sent twice. Waiting for people has no deadline, and a send that is final is never tried again.
  */
 import { CancellationScope, ContinueAsNew, continueAsNew, setHandler } from '@temporalio/workflow'
 import type { Failure, ShownBy } from '../activities/model.ts'
@@ -27,9 +26,9 @@ import {
 
 export interface SendInput {
   readonly organizationId: string
-  /** Where the ledger has it. */
+  /** The send's id in the ledger. */
   readonly sendId: string
-  /** Where a batch began it, which tells it of news: then it asks by itself only once in a long while. The batch's id is where it is shown. */
+  /** Given by a batch, which tells its sends of news, so that they poll only rarely. With `batchId` the send is listed under the batch. */
   readonly batched?: { readonly reference: string; readonly batchId?: string }
   /** @default nowhere */
   readonly shownBy?: ShownBy
@@ -44,7 +43,7 @@ interface SendRecord extends SendProgress {
   readonly votedAtMs?: number
 }
 
-/** How often a send of a batch asks by itself, for when nobody tells it any more. */
+/** How often a send of a batch polls by itself, in case its batch was ended and tells it nothing. */
 const UNTOLD_MS = 60 * 60 * 1000
 
 export async function send(input: SendInput): Promise<SendProgress> {
@@ -52,7 +51,7 @@ export async function send(input: SendInput): Promise<SendProgress> {
   setHandler(sendProgress, () => run.progress())
   setHandler(nudge, () => run.nudge())
   setHandler(told, (news) => run.hear(news))
-  // Temporal's own cancellation is nobody's word: anyone who reaches Temporal may ask for it. What was ordered goes on.
+  // Temporal's own cancellation is ignored, since anyone who reaches Temporal can request it: the send that was ordered goes on.
   return CancellationScope.nonCancellable(async () => {
     const { organizationId, sendId, batched, shownBy } = input
     const stand = () => standOf(words[run.record.state], run.record.activityId)
@@ -99,9 +98,9 @@ class SendRun implements Waiter {
   record: SendRecord
   readonly stopping = false
   news = 0
-  /** What was kept last, as text. */
+  /** The progress that was recorded last, as text. */
   kept = ''
-  /** What its batch has told it since it last looked. */
+  /** The news that its batch has told since it last looked. */
   #heard: SendNews = {}
 
   constructor(input: SendInput) {
@@ -122,7 +121,7 @@ class SendRun implements Waiter {
     return Object.keys(this.#heard).length > 0
   }
 
-  /** What was heard of one of the two, which is then forgotten. */
+  /** Takes the news about the activity or the transaction, and forgets all news. */
   heard<Of extends keyof SendNews>(of: Of): SendNews[Of] {
     const { [of]: news } = this.#heard
     this.#heard = {}
@@ -152,7 +151,7 @@ class SendRun implements Waiter {
   }
 }
 
-/** A completed activity is a transaction that has been accepted. */
+/** The send's state for that of its activity: a completed one means that the transaction was accepted. */
 const states = {
   submitting: 'submitting',
   waiting: 'waiting',
@@ -216,7 +215,7 @@ async function awaitApproval(run: SendRun): Promise<void> {
   }
 }
 
-/** A vote that is refused does not end the wait: others may still decide. */
+/** Votes again. A refused vote does not end the wait: others may still decide. */
 async function vote(run: SendRun): Promise<void> {
   const { sendId } = run.input
   const timestampMs = Date.now()
@@ -249,7 +248,7 @@ function paceOf(run: SendRun): () => Promise<unknown> {
   return async () => (run.wasTold ? 'news' : rest(run, UNTOLD_MS))
 }
 
-/** Keeps a changed state in the ledger, for commands that read it without Temporal. The send does not depend on it. */
+/** Records a changed state in the ledger, for commands that read it without Temporal. The send does not depend on it. */
 async function keep(run: SendRun): Promise<void> {
   const progress = run.progress()
   const text = JSON.stringify(progress)

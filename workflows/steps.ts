@@ -11,9 +11,9 @@ import type { Activities } from '../activities/create.ts'
 import type { Failure } from '../activities/model.ts'
 
 /**
- * How each step is run: always as an ordinary Temporal activity, whose input and result stand in the history. A local
- * one would cost a quarter, but nothing of it is recorded until its workflow task ends: after a crash it runs again with
- * a *newer* workflow clock, and several at once beside ordinary ones were seen to replay in another order than they ran.
+ * How each step is run: always as an ordinary Temporal activity, whose input and result are in the history. A local one would cost a
+ * quarter, but is recorded only when its workflow task ends: after a crash it runs again with a *newer* workflow clock, and several at
+ * once beside ordinary ones replay in another order than they ran.
  */
 export const steps = proxyActivities<Activities>(stepsWithin('10m'))
 
@@ -26,43 +26,43 @@ export const longSteps = proxyActivities<Activities>(stepsWithin('6h'))
 function stepsWithin(startToCloseTimeout: '10m' | '6h') {
   return {
     startToCloseTimeout,
-    // The worker beats for every running step, so that a killed worker is noticed in seconds.
+    // The worker sends a heartbeat for every running step, so that a killed worker is noticed in seconds.
     heartbeatTimeout: '10s',
     retry: { initialInterval: '500ms', maximumInterval: '5s', maximumAttempts: 3 },
   } as const
 }
 
-/** Bodies that may grow stale one after the other; more means that the clocks of worker and Temporal disagree. */
+/** How many bodies may grow too old one after the other; more mean that the clocks of worker and Temporal disagree. */
 export const MOST_STALE = 3
-/** A vote that did not count is not cast again before this. */
+/** How long to wait before a vote that did not count is cast again. */
 export const VOTE_AGAIN_MS = 60 * 60 * 1000
 
-/** Most events of a history on a server that suggests no end of its own; Temporal's suggests 4,096, and ends a run at 51,200. */
+/** The most events of a history on a server that never suggests `continueAsNew`. Temporal's suggests it at 4,096, and ends a run at 51,200. */
 const MOST_EVENTS = 8_192
 
-/** Whether the run should go on as a new one: its server says so or, where that says nothing, its history has grown long. */
+/** Whether the run should go on as a new one: the server suggests it, or the history has more than `MOST_EVENTS`. */
 export function isHistoryLong(): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo()
   return continueAsNewSuggested || (historyLength > MOST_EVENTS && patched('bounded-history'))
 }
 
-/** A waiting run: it can be told of news, and to stop. */
+/** The part of a run's state that its waits depend on. */
 export interface Waiter {
-  /** Nothing new may be begun. */
+  /** Whether the run is stopping: no step may be begun. */
   readonly stopping: boolean
-  /** Counts news, so that each wait can tell whether some came since it began. */
+  /** How many signals of news have come; a wait compares it with the number at its beginning. */
   readonly news: number
 }
 
-/** Thrown inside a batch's walk when the run stops; the records by then are enough to go on later. */
+/** Thrown out of a wait when the run stops. The records up to then are enough to go on later. */
 export class AtRest extends Error {}
 
 const FIRST_WAIT_MS = 1_000
 const MOST_WAIT_MS = 60_000
 
 /**
- * Runs a step until it works, as long as its failure is one that may pass: Temporal tries a few times, then this waits,
- * showing why, and tries on. It has no deadline of its own. A failure that cannot pass is thrown on.
+ * Runs a step until it succeeds or fails for good. Temporal tries a few times; after a failure that may pass, this shows the reason, waits
+ * and tries again, without a deadline. A failure that cannot pass is thrown.
  */
 export async function persist<T>(
   run: Waiter,
@@ -106,12 +106,12 @@ function mayPass(error: unknown): boolean {
   return cause instanceof ApplicationFailure ? !cause.nonRetryable : error instanceof ActivityFailure
 }
 
-/** A step's failure is wrapped in one that names the step. */
+/** Takes the step's own failure out of the one that Temporal wraps around it. */
 function causeOf(error: unknown): unknown {
   return error instanceof ActivityFailure ? error.cause : error
 }
 
-/** Reads our code, message and advice out of what a step raised. */
+/** Reads the code, message and advice out of the failure of a step. */
 export function toFailure(error: unknown): Failure {
   const cause = causeOf(error)
   if (!(cause instanceof ApplicationFailure)) {
