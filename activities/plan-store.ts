@@ -16,9 +16,9 @@ import { createVerifiedPlans } from './verified-plans.ts'
 import { createWatchLedger, type WatchLedger } from './watch-ledger.ts'
 
 /**
- * Where plans and request bodies live between the machine that plans and the workers that apply: workflows carry
- * digests alone. Everything in it is written once under the digest of its contents, except who spent a plan, what its runs
- * did, and the outcome. It holds no secret; it says who may move funds, so only its owner may read it.
+ * The plan store: it keeps plans, request bodies and ledgers for the machine that plans and the workers that apply, since workflows carry
+ * digests alone. Plans and bodies are written once, under the digest of their contents; all else are records. It holds no secret, but it
+ * says who may move funds, so only its owner may read it.
  */
 export interface PlanStore {
   putPlan(plan: Plan): Promise<void>
@@ -27,22 +27,22 @@ export interface PlanStore {
    * same object as long as the file is unwritten.
    */
   getPlan(digest: string): Promise<Plan>
-  /** The plans that were kept last, newest first, each with whether it is being carried out; those whose files are broken are left out. */
+  /** The plans that were stored last, newest first, each with whether it is being carried out; broken files are left out. */
   recentPlans(most: number): Promise<readonly KeptPlan[]>
-  /** The plans of what is inside that are carried out; the plan covers them by their digests. Throws as `getPlan` does. */
+  /** The plans of sub-organizations that a plan has, each covered by its digest in that plan. Throws as `getPlan` does. */
   getInside(plan: Plan): Promise<readonly Plan[]>
-  /** Keeps a request body for ever and returns its fingerprint (docs/protocol/activities.md#fingerprint). */
+  /** Stores a request body for ever and returns its fingerprint (docs/protocol/activities.md#fingerprint). */
   putBody(body: string): Promise<string>
   /** Throws `apply/body-missing`. */
   getBody(fingerprint: string): Promise<string>
-  /** Records which run applies a plan, and returns the first run that did: this one, unless it was spent before. */
+  /** Records which run applies a plan, and returns the first run that did: this one, unless the plan was applied before. */
   spend(digest: string, run: string): Promise<string>
   /** The first run that applied a plan; undefined for one that was not begun. */
   spentBy(digest: string): Promise<string | undefined>
   /** Records the outcome of a plan; a later run of the same plan replaces it. */
   putOutcome(plan: PlanDocument, outcome: ApplyProgress): Promise<void>
   getOutcome(plan: PlanDocument): Promise<ApplyProgress | undefined>
-  /** Ends the runs that were let in for plans of an organization: no step is done for them any more. */
+  /** Ends the runs that were let in for plans of an organization: each further step of theirs is refused. */
   endRuns(organizationId: string, options?: { readonly except?: readonly string[] }): Promise<void>
   /** Which run may carry out a plan, and what it has done. */
   readonly runs: RunLedger
@@ -64,14 +64,14 @@ export interface KeptPlan {
 }
 
 /**
- * One document: when the world comes back to what it was, a plan that is made then says the same and has the same digest,
- * and is another plan all the same, to be spent by itself.
+ * What identifies a plan: its digest and its time. If an organization returns to an earlier state, a plan that is made then may have the same digest as an earlier one.
+ * It is another plan all the same, which is spent by itself.
  */
 export type PlanDocument = Pick<Plan, 'digest' | 'createdAt'>
 
 /**
- * Makes a plan store of a folder, which it creates for its owner alone (0700, files 0600), or opens the one on a server that
- * `<folder>.place` names. What it believes of its records stands in `<folder>.key`, beside it.
+ * Creates a plan store of a folder, which it makes for its owner alone (0700, files 0600), or opens the one that `<folder>.place` names, on
+ * a server or in a bucket. Records are believed only with a mark by the key in `<folder>.key`, beside it.
  */
 export function createPlanStore(folder: string): PlanStore {
   const at = (shelf: string, digest: string) => join(folder, shelf, fileNameOf(digest))
@@ -86,7 +86,7 @@ export function createPlanStore(folder: string): PlanStore {
     async putPlan(plan) {
       const digest = digestOf(plan)
       if (digest !== plan.digest) throw edited(plan.digest, digest)
-      // What is inside is carried out by itself, under a digest of its own.
+      // The plan of a sub-organization is carried out by itself, under a digest of its own.
       const { insideDigest, subOrganizations: inside = [] } = plan
       if (insideDigest !== undefined) {
         const applied = plansInside(plan)
@@ -167,7 +167,7 @@ export function createPlanStore(folder: string): PlanStore {
 
     async endRuns(organizationId, { except } = {}) {
       for (const { planDigest, end } of await runs.listOpen(except)) {
-        // Without its plan no step of it is done.
+        // A run whose plan is missing cannot do a step.
         const plan = await store.getPlan(planDigest).catch(() => undefined)
         if (plan?.organization.id === organizationId) await end()
       }
@@ -183,7 +183,7 @@ export function createPlanStore(folder: string): PlanStore {
   return store
 }
 
-/** A plan of what is inside. One that has nothing to carry out is not kept. */
+/** The plan of a sub-organization. One that has nothing to carry out (`isApplied` is false) is not stored. */
 interface InsideRow {
   readonly digest: string
   readonly isApplied: boolean

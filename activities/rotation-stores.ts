@@ -1,11 +1,11 @@
 /**
- * Stores of secrets into which a rotation hands a new key, each by its own API. A client library is loaded when a rotation names
- * its store; none is a dependency. One field is written: the others of the secret stay.
+ * Stores of secrets to which a rotation hands a new key, each by its own API. A client library is loaded when a rotation names its store;
+ * none is a dependency. One field of the secret is written, and its other fields stay.
  */
 import type { Secret } from '../src/telemetry/index.ts'
 import type { StoreSink } from './rotation-model.ts'
 
-/** What stores are reached with. */
+/** The environment and client libraries by which stores are reached. */
 export interface StoreTools {
   /** The environment of the worker. */
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -13,7 +13,7 @@ export interface StoreTools {
   readonly load?: (name: string) => Promise<unknown>
 }
 
-/** A store did not say whether it took the key: it is away, or somebody else wrote at the same time. Trying again is safe. */
+/** Thrown if it is not known whether a store took the key: it did not answer, or somebody else wrote at once. Trying again is safe. */
 export class StoreAway extends Error {}
 
 /** How long one request may take. */
@@ -21,14 +21,14 @@ const STORE_MS = 10_000
 
 /** A secret as its store has it. */
 interface OpenSecret {
-  /** What is there now. */
+  /** The value that the field has now. */
   readonly value: string | undefined
   write(value: string): Promise<void>
 }
 
 /**
- * Writes a key into its field. What it replaces is given to `replacing` first. Where the key is there already, nothing is written.
- * Throws `StoreAway` for what another try may mend, and another error for what it will not; neither holds a value of the store.
+ * Writes a key into its field, unless the field has it. The value that it replaces is given to `replacing` first. Throws `StoreAway` for
+ * a failure that may pass, and another error for one that does not; neither holds a value of the store.
  */
 export async function putIntoStore(
   sink: StoreSink,
@@ -114,7 +114,7 @@ interface VaultAnswer {
   readonly errors?: readonly string[]
 }
 
-/** As much of `@aws-sdk/client-secrets-manager` as is used. */
+/** The part of `@aws-sdk/client-secrets-manager` that is used. */
 interface SecretsManagerSdk {
   readonly SecretsManagerClient: new (
     options: object,
@@ -168,12 +168,12 @@ function fieldsOf(text: string): Readonly<Record<string, unknown>> {
     const read: unknown = JSON.parse(text)
     if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read as Record<string, unknown>
   } catch {
-    // What a parser says may quote the secret.
+    // The parser's error is left out: it may quote the secret.
   }
   throw new Error('the secret is no JSON object, which a field needs')
 }
 
-/** As much of `@kubernetes/client-node` as is used. */
+/** The part of `@kubernetes/client-node` that is used. */
 interface KubernetesSdk {
   readonly KubeConfig: new () => { loadFromDefault(): void; makeApiClient(api: unknown): KubernetesApi }
   readonly CoreV1Api: unknown
@@ -199,7 +199,7 @@ async function openKubernetes({ path, field = 'key' }: StoreSink, tools: StoreTo
       return await within(asked())
     } catch (error) {
       const { code } = error as { code?: unknown }
-      // What the library says of an answer repeats it, with what was sent.
+      // The library's error is left out: it quotes the answer and the request, and with them the secret.
       if (typeof code !== 'number') throw new StoreAway(`Kubernetes did not answer ${what}`)
       const says = `Kubernetes answered ${what} of ${path} with ${code}`
       throw mayPass(code) || code === 409 ? new StoreAway(says) : new Error(says)
@@ -233,7 +233,7 @@ async function load<Library>(name: string, { load: from }: StoreTools): Promise<
   }
 }
 
-/** Whether the same request may be answered otherwise later. */
+/** Whether the same request may succeed later. */
 const mayPass = (status: number) => status >= 500 || status === 429 || status === 408
 
 const asText = (value: unknown) => (typeof value === 'string' ? value : undefined)

@@ -8,64 +8,65 @@ import { isSameSend, isSendOver, type SendOrder, type SendProgress } from './sen
 import { fileNameOf } from './store-files.ts'
 
 /**
- * What was sent under which reference, for ever: Temporal forgets, a ledger does not. Where the plan store is one machine's
- * own folder, a reference is unique on that machine and at its Temporal server; where machines share it, among all of them.
+ * The ledger of sends: what was sent under which reference. Temporal deletes old histories; the ledger keeps its records for ever. If the
+ * plan store is one machine's own folder, a reference is unique on that machine and at its Temporal server; if machines share the plan
+ * store, among all of them.
  */
 export interface SendLedger {
-  /** Enters an order, and returns the one that its reference has: this one, unless there was one before that was not stopped. */
+  /** Enters an order, and returns the order of its reference: this one, unless the reference has an earlier one that was not stopped. */
   enter(order: SendOrder): Promise<{ readonly sendId: string; readonly order: SendOrder }>
-  /** The order that a reference has. Throws `apply/order-missing`, or `apply/send-stopped` where it was stopped. */
+  /** The order of a reference. Throws `apply/order-missing`, or `apply/send-stopped` if it was stopped. */
   getEntry(sendId: string): Promise<SendEntry>
-  /** The order that a reference has; a stopped one leaves it free. */
+  /** The order of a reference; undefined if there is none or it was stopped. */
   findOrder(sendId: string): Promise<SendOrder | undefined>
   /**
-   * Enters the body of a send, and returns the one that it has: a second begin of the send, with whatever clock, sends the
-   * bytes that were sent. Another is made only after the API refused the one before as too old (`refuseBody`).
-   * Undefined when the bytes are another send's, ordered alike in the same millisecond: make others. Throws
+   * Enters the body of a send, and returns the fingerprint of the one that it has: a send that is begun again, at whatever time, sends
+   * the same bytes. Another body is entered only after the API refused the one before as too old (`refuseBody`). Returns undefined if
+   * another send has these very bytes, as one that pays the same in the same millisecond: then the caller makes others. Throws
    * `apply/send-stopped`.
    */
   enterBody(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<string | undefined>
-  /** The body that a send has now: the last that was not refused. Throws `apply/send-stopped`. */
+  /** The fingerprint of the body of a send: the last that was not refused. Throws `apply/send-stopped`. */
   getBody(entry: Pick<SendEntry, 'name'>): Promise<string | undefined>
-  /** Keeps that the API refused a body for good, and never made an activity of it. */
+  /** Records that the API refused a body for good, and never made an activity of it. */
   refuseBody(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<void>
   /** Whether the bytes of a fingerprint are those of a send of this ledger; asked once, for many. */
   knownBodies(): Promise<(fingerprint: string) => boolean>
-  /** The order that the bytes of an activity were made for; undefined for what is not this ledger's. */
+  /** The order that the bytes of an activity were made for; undefined if no send of this ledger has them. */
   findByBody(fingerprint: string): Promise<SendOrder | undefined>
   hasBody(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<boolean>
-  /** The activity that a send became, and what asks for its transaction, as the API told when it was submitted and polled. */
+  /** Records the activity that a send became, and the id by which its transaction is asked for, as the API gave them. */
   getMade(entry: Pick<SendEntry, 'name'>): Promise<MadeOfSend>
   setMade(entry: Pick<SendEntry, 'name'>, made: MadeOfSend): Promise<void>
-  /** Keeps that the API knows an activity of a send no longer, as after its store was restored: the next that is told takes its place. */
+  /** Records that the API has lost the activity of a send, as after its store was restored: the next activity takes its place. */
   lose(entry: Pick<SendEntry, 'name'>, activityId: string): Promise<void>
-  /** Asks for leave to send a body, right before it goes out. Throws `apply/send-stopped`. */
+  /** Opens the gate for a body, right before it is sent. Throws `apply/send-stopped`. */
   letOut(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<OpenGate>
   /**
-   * Sees to it that what a reference has is not submitted: true when nothing of it was or ever will be, and the reference is
-   * free. False where that is not known, for now: what waits to be tried again is not, and then it is stopped.
+   * Stops the send of a reference before it is submitted. True if it never was and never will be submitted; then the reference is free.
+   * False if it may have been: what became of its last request is not known yet. It is stopped before the next try.
    */
   stop(sendId: string): Promise<boolean>
   /**
-   * Frees the reference of a send that was given up: what is entered under it next is another send. The ledger's word alone does
-   * not do: `isGivenUp` asks the API once more. False where it says otherwise; what was freed meanwhile stays that.
+   * Frees the reference of a send that was given up: the next order under it is another send. The ledger's record is not enough:
+   * `isGivenUp` asks the API once more. Returns false if the API says otherwise; a reference that was freed meanwhile stays free.
    */
   release(sendId: string, isGivenUp: (entry: SendEntry) => Promise<boolean>): Promise<boolean>
   /**
-   * Enters a later round of a send that approvers have rejected in the place of the one before, in one step: at no moment is its
-   * reference free. The ledger's word alone does not do: `isRejected` asks the API once more. False where it says otherwise;
-   * where this round or a later one stands already, that stays.
+   * Enters the next round of a send that approvers have rejected in the place of the rejected one, in one step: its reference is free at
+   * no moment. The ledger's record is not enough: `isRejected` asks the API once more. Returns false if the API says otherwise; if this
+   * round or a later one is entered already, that stays.
    */
   enterAgain(order: SendOrder, isRejected: (entry: SendEntry) => Promise<boolean>): Promise<boolean>
-  /** Whether what the reference had last was stopped, and nothing took its place. */
+  /** Whether the last order of the reference was stopped, and no other has taken its place. */
   isStopped(sendId: string): Promise<boolean>
-  /** Keeps the progress of a send. A send that has ended keeps its end, also when an older state is handed in again. */
+  /** Records the progress of a send. A send that has ended keeps its end, also if an older state is handed in again. */
   putProgress(progress: SendProgress): Promise<void>
   getProgress(sendId: string): Promise<SendProgress | undefined>
-  /** Keeps that a node of the user's own has a send in a block that is definitive: it is not asked again. */
+  /** Records that a node of the user's own has a send in a definitive block: the node is not asked again. */
   setFinal(sendId: string, final: FinalOfSend): Promise<void>
   getFinal(sendId: string): Promise<FinalOfSend | undefined>
-  /** Whether bytes of a send are made: they may have been sent, whatever was answered. */
+  /** Whether bytes of a send were made: they may have been sent, whatever the answer was. */
   isAsked(sendId: string): Promise<boolean>
   /** The sends of an organization, oldest first. */
   list(organizationId: string): Promise<readonly ListedOrder[]>
@@ -78,7 +79,7 @@ export interface SendEntry {
   readonly name: string
 }
 
-/** The activity and transaction of a send, as the API said. */
+/** The activity and transaction of a send, as the API gave them. */
 export interface MadeOfSend {
   readonly activityId?: string | undefined
   readonly sendTransactionStatusId?: string | undefined
@@ -101,15 +102,15 @@ interface ListedOrder {
   readonly stopped: boolean
 }
 
-/** Marks a body that is never made. */
+/** Stands in the place of a fingerprint where no body may be made. */
 const NEVER = 'stopped'
 
-/** The name of a send wherever a reference must not stand: references are people's words, and may be long or private. */
+/** The id of a send, used wherever a reference must not appear: people write references, and they may be long or private. */
 export function sendIdOf({ organization, reference }: Pick<SendOrder, 'organization' | 'reference'>): string {
   return encodeHex(sha256(JSON.stringify([organization.id, reference])))
 }
 
-/** Makes the ledger in the plan store's folder. */
+/** Creates the ledger of a plan store. */
 export function createSendLedger(folder: string, records: Records): SendLedger {
   const { claim, list, read, write } = records
   const gates = createSendGates(folder, records)
@@ -128,7 +129,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     const text = await read(orderAt(name))
     return text === undefined ? undefined : (JSON.parse(text) as SendOrder)
   }
-  /** What has the reference now, or would have it: nothing of what is named before it was submitted. */
+  /** The name of the order that the reference has, or that the next one would get, and how many orders of it were stopped. */
   const nameNow = async (sendId: string) => {
     for (let stopped = 0; ; stopped++) {
       const name = nameOf(sendId, stopped)
@@ -154,7 +155,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       if (body === undefined || body === fingerprint) return body === undefined ? undefined : attempt
     }
   }
-  /** Under which name the activity of a send is kept: another one each time that the API has lost it. */
+  /** The name under which the activity of a send is kept: another one each time that the API has lost it. */
   const madeNow = async (name: string) => {
     for (let lost = 0; ; lost++) {
       const made = lost === 0 ? name : `${name}-${lost}`
@@ -241,7 +242,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       await claim(askedAt(name), '')
       await claim(bodyAt(name, 0), NEVER)
       let body = await read(bodyAt(name, 0))
-      // A later attempt is made only after the API has refused the one before for good.
+      // Another attempt is made only after the API has refused the one before for good.
       for (let attempt = 1; body !== NEVER; attempt++) {
         const later = await read(bodyAt(name, attempt))
         if (later === undefined) break
@@ -279,7 +280,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       const { sendId, state } = progress
       await write(progressAt((await nameNow(sendId)).name), JSON.stringify(progress), (text) => {
         const before = text === undefined ? undefined : (JSON.parse(text) as SendProgress).state
-        // A send that says it is broadcasting again is asked about again, and its workflow told how it ended.
+        // `broadcasting` is taken even after an end: the send is then asked about again, and its workflow learns how it ended.
         if (before && isSendOver(before) && state !== 'broadcasting' && !isSendOver(state)) return false
         return !(before === 'included' && isSendOver(state) && state !== 'included')
       })

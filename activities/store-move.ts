@@ -1,7 +1,7 @@
 /**
- * Moves a plan store from its folder to a server that machines share, or joins one that is there already. However often it is
- * begun and wherever it dies: nothing is there twice, nothing of the folder is left out, and until all of it was read back the
- * data folder works with neither of the two.
+ * Moves a plan store from its folder to a place that machines share (a server or a bucket), or joins one that is there already. However
+ * often the move is begun and wherever it dies: no object is there twice, none of the folder is missing, and until every object was read
+ * back the data folder works neither with its folder nor with the place.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -18,20 +18,20 @@ import { openObjectStore } from './store-objects.ts'
 import { hasOwnRecords, isSamePlace, keepStorePlace, readStorePlace } from './store-place.ts'
 
 export interface MovedStore {
-  /** Of the folder, all of which are at the place now. */
+  /** How many objects the folder has; all of them are at the place now. */
   readonly objects: number
-  /** References of sends among them. */
+  /** How many of them are references of sends. */
   readonly references: number
-  /** How many were put there by this call. */
+  /** How many objects this call put there. */
   readonly put: number
   /** SHA-256 over the names and contents of the folder's objects, as they were read back after they were put. */
   readonly digest?: string
 }
 
-/** How long a process that has looked where the store is may still write to the folder. */
+/** How long a process may write to the folder after it has looked where the store is. */
 const SETTLE_MS = 1_000
 
-/** Requests that are on their way together. */
+/** The most requests at once. */
 const AT_ONCE = 8
 
 /**
@@ -54,7 +54,7 @@ export async function movePlanStore(
     await objects.assertConditions()
     const key = await keyOf(folder, { objects, place, keyFile })
     const moved = now && !now.isMoving ? await look(folder, objects) : await moveNow(folder, place, { objects, key })
-    // Last: what the folder has is read by its own key until it has moved.
+    // Last, because the folder's records are read with its own key until they have moved.
     if (keyFile !== undefined) writePrivate(keyFileOf(folder), `${key.toString('hex')}\n`)
     return moved
   } finally {
@@ -82,7 +82,7 @@ async function moveNow(folder: string, place: StorePlace, { objects, key }: Movi
   return moved
 }
 
-/** The same of a plan store that has moved: that the place has all of the folder still. */
+/** Checks a plan store that has moved: whether the place still has every object of the folder. */
 async function look(folder: string, objects: ObjectStore): Promise<MovedStore> {
   const there = new Set(await objects.listAll())
   const names = listFiles(folder).flatMap(({ name }) => (isKeptRecord(name) || !isRecord(name) ? [name] : []))
@@ -169,14 +169,14 @@ function* wantedOf(folder: string, { own, key }: Keys): Generator<Wanted> {
   }
 }
 
-/** Whether what stands at the place is what is wanted there, or has come from it. */
+/** Whether the object at the place is the folder's, or a later form of it. */
 function isThere({ name, text, record }: Wanted, found: string, { key, isMine }: Keys): boolean {
-  // Contents prove themselves, and marks that come and go are whatever they are now.
+  // Objects that are named by their digest need no comparison, and marks that come and go may have changed.
   if (found === text || !isKeptRecord(name)) return true
   return isMine && open(name, found, { key, name }).version > record!.version
 }
 
-/** What the place says otherwise. */
+/** The error for objects that differ between the folder and the place. */
 async function differing(folder: string, objects: ObjectStore, keys: Keys): Promise<readonly Wanted[]> {
   const there = new Set(await objects.listAll())
   const both = [...wantedOf(folder, keys)].filter(({ name }) => there.has(name))
@@ -205,7 +205,7 @@ async function copy(folder: string, objects: ObjectStore, keys: Keys): Promise<M
   }
 }
 
-/** As many as a reader compares at once. */
+/** How many objects an error names; a reader compares no more at once. */
 const MOST_SHOWN = 5
 
 function conflict(place: StorePlace | undefined, wanted: readonly Wanted[]): ApplyError {

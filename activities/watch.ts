@@ -12,15 +12,15 @@ import { openReads } from './watch-reads.ts'
 import { askSource, type Sourced, watchOf } from './watch-source.ts'
 
 /**
- * Everything that the workflow that reconciles an organization may ask. What is compared with what, and what may be repaired,
- * stands in the plan store, where a person has put it; a workflow says that it is time, and nothing else.
+ * The steps of the workflow that reconciles an organization. What is compared, and what may be repaired, is in the plan store, where a
+ * person has put it; of the workflow a step believes only that it is time for a look.
  */
 export interface WatchActivities {
-  /** Looks at the organization: by the newest activity alone where nothing is new, else at all of it. Keeps what it found. */
+  /** Looks at the organization: at its newest activity alone, or at all of it if that is new. Records what it found. */
   lookAround(input: { readonly organizationId: string }): Promise<WatchCycle>
-  /** Lets in the apply of the repair that the last look has found. Throws `apply/not-watched` for any other plan. */
+  /** Lets in the apply of the repair that the last look has planned. Throws `apply/not-watched` for any other plan. */
   openRepair(input: RepairOf): Promise<OpenedRepair>
-  /** The apply has begun and holds the lock (`begun`), or another one does: this one is over. */
+  /** Records that the apply of the repair has begun and has the lock (`begun`), or that another apply has it and this one is over. */
   settleRepair(input: RepairOf & { readonly run: string; readonly begun: boolean }): Promise<void>
 }
 
@@ -29,7 +29,7 @@ interface OpenedRepair {
   readonly run: string
   /** The Git commit of its definitions. */
   readonly commit?: string
-  /** Absent where this worker does not know. */
+  /** Absent if this worker does not know it. */
   readonly shownBy?: ShownBy
 }
 
@@ -100,7 +100,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       repairs: before.repairs.filter((one) => repairsInReach(one.sweep, sweeps)),
     }
     const proposed = partOf(plan, kindsIn(watch, ['propose', 'repair']))
-    // While an apply runs, what it changes is on its way: nothing else is proposed, and nothing begins beside it.
+    // While an apply runs, its changes are still to come: no other plan is proposed, and no repair begins beside it.
     if (applying) {
       const { repair, held } = before
       const left = { ...(repair ? { repair } : {}), ...(held && proposed ? { held } : {}) }
@@ -108,7 +108,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     }
     if (!proposed) return { state }
     await planStore.putPlan(proposed)
-    // Somebody offers what nobody has signed: what is right is for a person to say.
+    // Somebody offers definitions that nobody has signed: a person must say which are right.
     if (sourced.refused) return { state: { ...state, proposal: proposed.digest } }
     return repairOf({ watch, before, state: { ...state, proposal: proposed.digest }, plan, assertApplicable })
   }
@@ -203,7 +203,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     async settleRepair({ run, begun, ...repair }) {
       if ((await runs.find(run))?.planDigest !== repair.planDigest) throw notWatched()
       if (!begun) return runs.end({ planDigest: repair.planDigest, run })
-      // It holds the lock: what was let in before, by a worker that died in between, is over.
+      // This apply has the lock, so an earlier one that was let in, by a worker that died in between, is over.
       await planStore.endRuns(repair.organizationId, { except: [run] })
       const state = await watches.stateOf(repair.organizationId)
       if (state?.repair?.planDigest !== repair.planDigest) return
@@ -226,7 +226,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
         const state = { ...withSource(before, sourced, now()), lookedAt: now(), waiting: seen.waiting }
         await watches.putState(organizationId, state)
         const { repair, drift } = state
-        // A worker died, or another apply held the lock, before it began.
+        // The repair was let in and never began: a worker died, or another apply had the lock.
         const isLeft = repair && !repair.begun && !(await isApplying(organizationId))
         return { outcome: 'unchanged', drift: drift.length, ...(isLeft ? { repair: repair.planDigest } : {}) }
       }
@@ -257,7 +257,7 @@ function notWatched(): ApplyError {
   return new ApplyError('apply/not-watched', 'a workflow asked for a repair that no look at the organization has found')
 }
 
-/** How its source stands, with since when something is wrong with it. */
+/** How the source of the definitions stands, and since when it fails. */
 function withSource(before: WatchState, { taken, refused, away }: Sourced, at: string): WatchState {
   const { taken: _, refused: wasRefused, away: wasAway, ...kept } = before
   const since = (now: Sourced['away'], was: Held | undefined): Held | undefined =>
@@ -279,7 +279,7 @@ interface News {
   readonly news: string | undefined
 }
 
-/** What was found, and the plan to apply. */
+/** The result of a look, and the plan to apply. */
 interface Look {
   readonly state: WatchState
   readonly repair?: string
