@@ -219,8 +219,9 @@ export const cliCodes = {
     solve: 'stop it with `quorate down`',
   },
   'cli/background-down': {
-    summary: 'the background process of the data folder does not run',
-    solve: '`quorate up` starts it, and what is open goes on then',
+    summary:
+      'the background process of the data folder does not run: it was stopped, or died; a command that only looks does not bring it up',
+    solve: '`quorate up` starts it, and what is open goes on then; nothing was started or submitted',
   },
   'cli/background-silent': {
     summary: 'the background process of the data folder runs and does not answer',

@@ -1,19 +1,19 @@
 /** Where a command works on what somebody has written: a new service has a new organization, and that is not the one of an old plan or definitions. */
 import { assertFolder, type Place, surveyDefinitions } from '../operations/index.ts'
-import { findPlace } from './background/connect.ts'
+import { type Doing, findPlace } from './background/connect.ts'
 import { assertServiceHere, findAbove, isServiceHere, noServiceHere, type Wanted } from './background/service-here.ts'
 import type { CommandInput } from './command.ts'
 import { givenValues, loadGivenFolder } from './given.ts'
 
 /**
  * Where a command works on definitions. It is told first that their folder is not there (`cli/no-definitions`), or that the data
- * folder has no service (`cli/no-service-here`).
+ * folder has no service (`cli/no-service-here`), or, for what only looks, that it does not run (`cli/background-down`).
  */
-export async function findPlaceOf(input: CommandInput, folder: string | undefined): Promise<Place> {
-  if (folder === undefined) return findPlace(input)
+export async function findPlaceOf(input: CommandInput, folder: string | undefined, doing: Doing = {}): Promise<Place> {
+  if (folder === undefined) return findPlace(input, doing)
   assertFolder(folder)
   if (!(await isServiceHere(input))) await assertServiceHere(input, await wantedBy(input, folder))
-  return findPlace(input)
+  return findPlace(input, doing)
 }
 
 /**

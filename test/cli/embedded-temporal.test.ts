@@ -102,6 +102,9 @@ describe('an embedded Temporal that dies', () => {
     process.kill(temporal, 'SIGKILL')
     while (isAlive(pid)) await delay(50)
 
+    const look = await quorate(['activities', '--waiting'], { env })
+    expect([look.exit, look.stderr]).toEqual([1, expect.stringContaining('error cli/background-down')])
+    expect(look.stderr).toMatch(/ended, because the embedded Temporal server died \(it ended with SIGKILL\), at \S+\n/)
     const doctor = await quorate(['doctor'], { env })
     expect(doctor.exit).toBe(1)
     expect(doctor.stdout).toMatch(/✗ Temporal +the embedded server died at \S+: it ended with SIGKILL\n.*`quorate up`/)
@@ -133,9 +136,10 @@ describe('an embedded Temporal that dies', () => {
     while (isAlive(pid)) await delay(50)
     expect(isAlive(first)).toBe(true)
     // Who looks is told, and starts nothing.
-    for (const looking of [['doctor'], ['sends'], ['doctor']]) {
-      const { exit, stdout } = await quorate(looking, { env })
-      if (looking[0] === 'sends') continue
+    for (const looking of [['doctor'], ['sends'], ['activities', '--waiting'], ['doctor']]) {
+      const { exit, stdout, stderr } = await quorate(looking, { env })
+      if (looking[0] === 'activities') expect(stderr).toContain('its background process died: it was killed')
+      if (looking[0] !== 'doctor') continue
       expect([exit, stdout]).toEqual([
         1,
         expect.stringMatching(
@@ -161,7 +165,10 @@ describe('an embedded Temporal that dies', () => {
     expect(isAlive(temporalPid)).toBe(false)
     expect(JSON.parse((await quorate(['down', '--json'], { env })).stdout)).toEqual({ stopped: false })
     const { exit, stdout } = await quorate(['doctor'], { env })
-    expect([exit, stdout]).toEqual([0, expect.stringContaining('nothing runs for')])
+    expect([exit, stdout]).toEqual([
+      0,
+      expect.stringMatching(/nothing runs for .*: its background process was stopped by `quorate down`, at /),
+    ])
     expect(stdout).toContain('the root key of the embedded service is used once that runs')
   })
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Settings } from '../../config/index.ts'
+import { messageOf } from '../../diagnostics/index.ts'
 import { rateOf, taskQueueOf } from '../../operations/index.ts'
 import { createService, type Service } from '../../service/index.ts'
 import type { KeyReference } from '../../stamp/index.ts'
@@ -13,6 +14,7 @@ import { readProxyOptions } from '../proxy-options.ts'
 import { listensToOperator } from '../service-folder.ts'
 import { version } from '../version.ts'
 import { bootstrapKey, loadKey } from './connect.ts'
+import type { Why } from './down.ts'
 import { startEmbeddedTemporal } from './embedded-temporal.ts'
 import { keepChains } from './kept-chains.ts'
 import type { BackgroundStart, BackgroundStatus } from './model.ts'
@@ -28,7 +30,7 @@ export interface ComingUp {
   /** Aborted when what comes up is to end. */
   readonly signal: AbortSignal
   /** Ends it all. */
-  readonly stop: () => void
+  readonly stop: (why: Why) => void
   readonly announce: (text: string) => void
 }
 
@@ -41,7 +43,7 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
   // The two slow things side by side: Temporal may have to be built the first time.
   const onDeath = (how: string) => {
     logger.error('the embedded Temporal server died; everything else here ends too', { how })
-    stop()
+    stop({ how: `ended, because the embedded Temporal server died (${how})`, isWanted: false })
   }
   const [embedded, service] = await allOrNone(signal, (both) => [
     named ? undefined : startEmbeddedTemporal(dataDir, { environment, announce, closers, signal: both, onDeath }),
@@ -70,7 +72,7 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
   })
   running.catch((error: unknown) => {
     logger.error('the worker ended', { error: String(error) })
-    stop()
+    stop({ how: `ended, because its worker did (${messageOf(error)})`, isWanted: false })
   })
   const status: Omit<BackgroundStatus, 'operator'> = {
     pid: process.pid,

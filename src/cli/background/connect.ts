@@ -16,16 +16,28 @@ import { ensureBackground } from './start.ts'
 /** The API and the organization that a command works with, whichever key it will use. */
 export type Api = Omit<Place, 'key' | 'subOrganizationKeys' | 'rate' | 'logger'>
 
+/** What a command is about to do. */
+export interface Doing {
+  /** Whether it acts, and so may bring back what the data folder had. What only looks brings up nothing. @default false */
+  readonly acts?: boolean
+}
+
 /**
- * Finds out where a command works: as the settings say, or in the embedded service, which is brought up for it where the data
- * folder has one. Throws `cli/no-service-here`.
+ * Finds out where a command works: as the settings say, or in the embedded service of the data folder, which is brought up for
+ * what acts. Throws `cli/no-service-here`, and for what only looks `cli/background-down`.
  */
-export async function findApi(input: Pick<CommandInput, 'settings' | 'io' | 'environment'>): Promise<Api> {
+export async function findApi(
+  input: Pick<CommandInput, 'settings' | 'io' | 'environment'>,
+  { acts = false }: Doing = {},
+): Promise<Api> {
   const { settings, io } = input
   assertPlanStore(settings)
   if (settings.baseUrl !== undefined) return configuredApi(settings, settings.baseUrl)
   await assertServiceHere(input)
-  const status = await ensureBackground({ dataDir: settings.dataDir }, { announce: (text) => io.say(line`${text}\n`) })
+  const status = await ensureBackground(
+    { dataDir: settings.dataDir },
+    { announce: (text) => io.say(line`${text}\n`), isLook: !acts },
+  )
   if (!status.embeddedService) {
     throw new QuorateError('cli/background-other', 'the background process of this data folder works for another API', {
       facts: { pid: status.pid, baseUrl: status.baseUrl },
@@ -64,8 +76,9 @@ export async function findSeen({ settings }: Pick<CommandInput, 'settings'>): Pr
 /** Where a command works, with the key in use; without a deadline for what goes on however long it takes. */
 export async function findPlace(
   input: Pick<CommandInput, 'settings' | 'io' | 'environment'> & Partial<Pick<CommandInput, 'deadline'>>,
+  doing: Doing = {},
 ): Promise<Place> {
-  const place = await withKey(input.settings, await findApi(input))
+  const place = await withKey(input.settings, await findApi(input, doing))
   return { ...place, ...waitingOf(input, place.baseUrl) }
 }
 

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, messageOf, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { ensurePrivateFolder, explainSystemError } from '../../local/index.ts'
 import { lockFolder } from '../../service/index.ts'
 import type { CommandInput } from '../command.ts'
 import { createLog } from '../logger.ts'
 import { type Closer, comeUp } from './come-up.ts'
 import { listenForControl } from './control.ts'
+import { BY_DOWN, noteBegin, noteEnd, type Why } from './down.ts'
 import type { BackgroundAnswer, BackgroundNews, BackgroundStart } from './model.ts'
 
 /** Longest that what was started may take to end: the Temporal server is given 10 s before it is ended by force. */
@@ -21,12 +22,19 @@ const NOTICING_MS = 10_000
  */
 export async function background({ environment }: CommandInput): Promise<ExitCode> {
   const stopped = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort())
+  let why: Why | undefined
+  const stop = (because: Why) => {
+    why ??= because
+    stopped.abort()
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => stop({ how: `was ended by ${signal}`, isWanted: true }))
   // Everything that it and its children make in the data folder is their user's alone.
   process.umask(0o077)
   const { logger } = createLog()
   const closers: Closer[] = []
   let answer = (): BackgroundAnswer => ({ state: 'starting', pid: process.pid })
+  let own: string | undefined
   try {
     const start = await receiveStart(stopped.signal)
     const { dataDir } = start
@@ -35,8 +43,9 @@ export async function background({ environment }: CommandInput): Promise<ExitCod
       tell({ kind: 'taken' })
       return EXIT.error
     }
-    const stop = () => stopped.abort()
-    const control = await listenForControl(dataDir, { answer: () => answer(), stop })
+    own = dataDir
+    noteBegin(dataDir)
+    const control = await listenForControl(dataDir, { answer: () => answer(), stop: () => stop(BY_DOWN) })
     closers.push(() => control.close())
     const { signal } = stopped
     const coming = comeUp(start, { environment, closers, logger, signal, stop, announce })
@@ -47,12 +56,16 @@ export async function background({ environment }: CommandInput): Promise<ExitCod
     return EXIT.done
   } catch (error) {
     const told = stopped.signal.aborted ? stoppedWhileStarting() : explainSystemError(error)
+    why ??= { how: `did not come up (${messageOf(told)})`, isWanted: false }
     logger.error('the background process did not come up', { error: toErrorJson(told) })
     tell({ kind: 'failed', error: toErrorJson(told) })
     return EXIT.error
   } finally {
     answer = () => ({ state: 'stopping', pid: process.pid })
-    await closeAll(closers, (error) => logger.error('something did not close', { error: toErrorJson(error) }))
+    const failed = (error: unknown) => logger.error('something did not close', { error: toErrorJson(error) })
+    // Before it closes: where that takes too long it is killed.
+    if (own !== undefined && why) noteQuietly(own, why, failed)
+    await closeAll(closers, failed)
   }
 }
 
@@ -73,6 +86,15 @@ async function takeLock(dataDir: string, closers: Closer[]): Promise<boolean> {
   } catch (error) {
     if (error instanceof QuorateError && error.code === 'service/data-folder-in-use') return false
     throw error
+  }
+}
+
+/** A note that cannot be written keeps nothing from being closed. */
+function noteQuietly(dataDir: string, why: Why, failed: (error: unknown) => void): void {
+  try {
+    noteEnd(dataDir, why)
+  } catch (error) {
+    failed(error)
   }
 }
 

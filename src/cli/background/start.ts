@@ -9,6 +9,7 @@ import { ensurePrivateFolder, tightenPrivate } from '../../local/index.ts'
 import { mainPath } from '../main-path.ts'
 import { bootstrapOrganization } from './bootstrap.ts'
 import { askBackground, silentBackground } from './control.ts'
+import { backgroundDown } from './down.ts'
 import type { BackgroundNews, BackgroundStart, BackgroundStatus } from './model.ts'
 
 /** How long the folder may be taken by a process that does not answer: it is about to, or is another command's. */
@@ -22,11 +23,16 @@ const CLOSING_MS = 30_000
 /**
  * Makes sure that a background process works for this data folder, organization and key, and says how to reach it. Of
  * several commands at once, one starts it and the others wait for it. What is needed is announced while it comes up (the
- * first time, Temporal may have to be built).
+ * first time, Temporal may have to be built). A command that only looks (`isLook`) starts none: it throws
+ * `cli/background-down`.
  */
 export async function ensureBackground(
   start: BackgroundStart,
-  { publicKey, announce }: { readonly publicKey?: string; readonly announce: (text: string) => void },
+  {
+    publicKey,
+    announce,
+    isLook = false,
+  }: { readonly publicKey?: string; readonly announce: (text: string) => void; readonly isLook?: boolean },
 ): Promise<BackgroundStatus> {
   const { dataDir } = start
   let silentSince = performance.now()
@@ -44,7 +50,8 @@ export async function ensureBackground(
       const news = `background: process ${answer.pid} is ${answer.state}; waiting for it`
       if (news !== waitsFor) announce(news)
       waitsFor = news
-    } else {
+    } else if (isLook) throw backgroundDown(dataDir)
+    else {
       const status = await startBackground(start, announce)
       if (status) return status
       if (performance.now() - silentSince > SILENT_MS) throw inUse(dataDir)

@@ -46,6 +46,19 @@ export async function findRunningTemporal({
   return running && connectTemporal(temporalOf(running, settings), await seal())
 }
 
+/** The same for a command that cannot do without one. Throws `cli/background-down`. */
+async function findTemporalToAsk({
+  settings,
+  environment,
+  io,
+}: Pick<CommandInput, 'settings' | 'environment' | 'io'>): Promise<TemporalConnections> {
+  const named = namedTemporal(environment)
+  const announce = (text: string) => io.say(line`${text}\n`)
+  const at =
+    named ?? temporalOf(await ensureBackground({ dataDir: settings.dataDir }, { announce, isLook: true }), settings)
+  return connectTemporal(at, await loadPayloadSeal(settings.dataDir, settings.payloadKey))
+}
+
 /** The Temporal server that a background process works at. */
 export function temporalOf(
   { temporalAddress: address, embeddedTemporal, namespace }: BackgroundStatus,
@@ -60,7 +73,7 @@ export function temporalOf(
 
 /**
  * Works with the applies of an organization at its Temporal server. A command that only looks (`isLook`) takes the server that runs,
- * whatever key its worker has.
+ * whatever key its worker has, and starts none: it throws `cli/background-down`.
  */
 export async function withApplies<T>(
   input: Pick<CommandInput, 'settings' | 'environment' | 'io' | 'deadline'>,
@@ -68,8 +81,7 @@ export async function withApplies<T>(
   work: (applies: ApplyPlace) => Promise<T>,
   { isLook = false }: { readonly isLook?: boolean } = {},
 ): Promise<T> {
-  const running = isLook ? await findRunningTemporal(input) : undefined
-  const temporal = running ?? (await findTemporalServer(input, place))
+  const temporal = isLook ? await findTemporalToAsk(input) : await findTemporalServer(input, place)
   if (!isLook) input.deadline.handOver()
   try {
     const { organizationId } = place

@@ -46,7 +46,7 @@ export async function apply(input: CommandInput): Promise<ExitCode> {
   try {
     const named = given.args[0] ?? '.'
     if (isFile(named)) await assertServiceHere(given, { organizationId: readPlan(readText(named)).organization.id })
-    const place = await (isSaved(named) ? findPlace(given) : findPlaceOf(given, named))
+    const place = await (isSaved(named) ? findPlace(given, { acts: true }) : findPlaceOf(given, named, { acts: true }))
     const exit = await carry(given, { place, named, events })
     events?.ended(exit)
     return exit

@@ -10,7 +10,9 @@ import { line } from '../screen.ts'
 /** Walks sign-up and login against any authentication proxy, and says what fails. */
 export async function checkProxy(input: CommandInput): Promise<ExitCode> {
   const { io, json, args, options, settings } = input
-  const api = await findApi(input)
+  // With one of these it asks for codes, or signs somebody up.
+  const acts = options['yes'] === true || options['email'] !== undefined
+  const api = await findApi(input, { acts })
   const text = (name: string) => (typeof options[name] === 'string' ? String(options[name]) : undefined)
   const known = readKnownService(text('serviceKeys'), api, settings.dataDir)
   const [url, configId] = [args[0] ?? known.authProxyUrl, text('proxyConfigId') ?? known.authProxyConfigId]

@@ -15,6 +15,7 @@ import { locateTemporal } from '../../worker/index.ts'
 import { originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { bootstrapKey, loadKey, readerAt } from '../background/connect.ts'
 import { askBackground, findBackground, silentBackground } from '../background/control.ts'
+import { backgroundEnd, nothingRuns } from '../background/down.ts'
 import { leftOverTemporal, temporalDeath } from '../background/embedded-temporal.ts'
 import { assertPlanStore } from '../background/plan-store-place.ts'
 import { findRunningTemporal, namedTemporal } from '../background/temporal.ts'
@@ -126,13 +127,15 @@ async function checkBackground(
     return { check, state: 'bad', found, next }
   }
   const status = answer?.state === 'up' ? answer.status : undefined
-  if (!status)
+  if (!status) {
+    const end = answer === undefined ? backgroundEnd(settings.dataDir) : undefined
     return {
       check,
-      state: 'not used',
-      found: `nothing runs for ${settings.dataDir}`,
-      next: 'start it with `quorate up`',
+      state: (end?.isWanted ?? true) ? 'not used' : 'bad',
+      found: nothingRuns(settings.dataDir, end),
+      next: 'start it with `quorate up`; what is open goes on then',
     }
+  }
   return {
     check,
     state: 'good',

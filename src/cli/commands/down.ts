@@ -1,5 +1,6 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { askBackground, pidOf } from '../background/control.ts'
+import { noteDown } from '../background/down.ts'
 import { clearLeftOverTemporal, embeddedTemporalPid } from '../background/embedded-temporal.ts'
 import { isAlive } from '../background/is-alive.ts'
 import type { CommandInput } from '../command.ts'
@@ -20,6 +21,7 @@ export async function down({ settings, io, json }: CommandInput): Promise<ExitCo
   // One that was killed has left it, and one that its own server kept from closing in time.
   const temporalPid = await clearLeftOverTemporal(dataDir, temporal)
   const stopped = pid ?? temporalPid
+  noteDown(dataDir, pid)
   if (json) {
     const which = pid === undefined ? { temporalPid } : { pid }
     writeJson(io, { stopped: stopped !== undefined, ...(stopped === undefined ? {} : which) })

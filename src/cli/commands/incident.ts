@@ -33,7 +33,7 @@ import { writeRevert } from './incident-revert.ts'
 /** Says where a key is registered, what it could do and did; with `--contain` it is cut off first, and what it did is read after that. */
 export async function incidentKey(input: CommandInput): Promise<ExitCode> {
   const publicKey = readPublicKey(input.args[0]!)
-  const place = await findPlace(endless(input))
+  const place = await findPlace(endless(input), { acts: input.options['contain'] === true })
   const client = reader(place)
   const registered = await locateKey(client, { organizationId: client.organizationId, publicKey })
   const own =
@@ -46,7 +46,7 @@ export async function incidentKey(input: CommandInput): Promise<ExitCode> {
 /** The same of a user, all of whose credentials somebody else may have. */
 export async function incidentUser(input: CommandInput): Promise<ExitCode> {
   const named = input.args[0]!
-  const place = await findPlace(endless(input))
+  const place = await findPlace(endless(input), { acts: input.options['contain'] === true })
   const client = reader(place)
   const own = await locateUser(client, named)
   if (!own) {

@@ -166,7 +166,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate down',
     help: {
       description:
-        'Ends the background process of the data folder. An apply that was under way goes on after the next `up`.',
+        'Ends the background process of the data folder. An apply that was under way goes on after the next `up`, or after the next command that acts (`apply`, `send`, `approve` …); commands that only look bring nothing up, and say since when it is down.',
       seeAlso: ['up', 'reset', 'status'],
     },
     load: async () => (await import('./down.ts')).down,

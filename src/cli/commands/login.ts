@@ -21,7 +21,7 @@ export async function login(input: CommandInput): Promise<ExitCode> {
     else io.out(definitionOf(newPasskey, passkey))
     return EXIT.done
   }
-  const api = await findApi(input)
+  const api = await findApi(input, { acts: true })
   const place = placeOf(input, api)
   const session = await stampLogin(place, await prove(input, { way, place, purpose: PURPOSE }))
   const where = await openSessions(settings.sessions).keep(session)

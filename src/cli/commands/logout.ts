@@ -9,7 +9,7 @@ import { line } from '../screen.ts'
 /** Ends the session at the API, where it can be reached, and forgets its key here in any case. */
 export async function logout(input: CommandInput): Promise<ExitCode> {
   const { io, json, settings } = input
-  const api = await findApi(input)
+  const api = await findApi(input, { acts: true })
   const sessions = openSessions(settings.sessions)
   const session = await findOrForget(sessions, api)
   if (!session) {

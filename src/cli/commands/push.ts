@@ -18,7 +18,9 @@ export async function push(input: CommandInput): Promise<ExitCode> {
   if (isOwn) assertPlanStore(settings)
   // A pipeline has no data folder that says where the plan store is, and needs no key of it: the variable says it.
   const storePlace = planStore && !isOwn ? parseStorePlace(planStore.reveal()) : undefined
-  const place = await findPlaceOf(storePlace ? { ...input, settings: others } : input, args[0] ?? '.')
+  const place = await findPlaceOf(storePlace ? { ...input, settings: others } : input, args[0] ?? '.', {
+    acts: true,
+  })
   const pushed = await pushFolder(
     {
       folder: args[0] ?? '.',

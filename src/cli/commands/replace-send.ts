@@ -31,7 +31,7 @@ export function cancelSend(input: CommandInput): Promise<ExitCode> {
 
 async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<ExitCode> {
   const [reference = '', folder] = input.args
-  const place = await findPlaceOf(input, folder)
+  const place = await findPlaceOf(input, folder, { acts: input.options['dryRun'] !== true })
   const { sends: ledger } = ledgerOf(input.settings.dataDir)
   const orders = (await ledger.list(place.organizationId)).map(({ order }) => order)
   const old = orders.find((order) => order.reference === reference)

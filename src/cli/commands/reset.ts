@@ -14,7 +14,7 @@ const OWN = [
   /^service\/(quorate\.db|lock\.db)(-wal|-shm|-journal|\.new)?$/,
   /^service\/(lock\.pid|first-start|(master\.key|bootstrap\.json|operator\.json)(\.new)?)$/,
   /^temporal\/(state\.db(-wal|-shm)?|server\.log|config\/(quorate|dynamic)\.yaml|certificates(\.new)?\/[a-z]+\.(pem|key))$/,
-  /^temporal\.json$/,
+  /^(temporal|background)\.json$/,
   /^(former-)?temporal(-\d+)?\.db(-wal|-shm|\.log|\.open-runs\.txt)?$/,
   /^lock\.(db(-journal)?|pid)$/,
   /^(service\/)?run\/(background|operator)\.(sock|json(\.new)?)$/,

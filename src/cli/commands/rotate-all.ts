@@ -37,7 +37,7 @@ export async function rotateAll(input: CommandInput): Promise<ExitCode> {
   const age = textOf(options, 'olderThan')
   if (age === undefined) throw usage('--older-than is missing', 'say how old a key must be, such as --older-than 90d')
   const olderThanMs = parseDuration(age, '--older-than')
-  const place = await findPlace(input)
+  const place = await findPlace(input, { acts: true })
   const now = place.now()
   const { organizationName } = await reader(place).query('whoami', {})
   const open = await openRotations(settings.dataDir, place.organizationId)

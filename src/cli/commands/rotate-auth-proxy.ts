@@ -8,7 +8,7 @@ import { renderProxyOrder, renderProxyRotation } from '../views/rotation-of-secr
 /** Gives the authentication proxy another key, after saying for how long nobody can log in through it. */
 export async function rotateAuthProxy(input: CommandInput): Promise<ExitCode> {
   const { io, json } = input
-  const place = await findPlace(input)
+  const place = await findPlace(input, { acts: true })
   const client = submitter(place)
   const old = await findProxyKey(client)
   if (!json) io.say(renderProxyOrder(old, io.style))

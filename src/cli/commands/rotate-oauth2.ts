@@ -36,7 +36,7 @@ export async function rotateOauth2Secret(input: CommandInput): Promise<ExitCode>
   const secret = await readSecret(input)
   if (secret === undefined && redirectUri === undefined)
     throw usage('neither a new secret nor a login to check is given', 'give --from-file, --from-env or --from-command')
-  const place = await findPlace(input)
+  const place = await findPlace(input, { acts: true })
   const client = submitter(place)
   const credential = await findOauth2Credential(client, args[0]!)
   const sealed = secret === undefined ? undefined : sealTo(serviceKeyOf(input, place), secret)

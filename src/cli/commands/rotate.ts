@@ -33,7 +33,7 @@ export async function rotateKey(input: CommandInput): Promise<ExitCode> {
     if (options[name] !== undefined)
       throw usage(`--${name === 'except' ? name : 'older-than'} is for many keys`, 'give --all')
   const sink = readSink(options)
-  const place = await findPlace(input)
+  const place = await findPlace(input, { acts: true })
   const request = {
     user: required(options, 'user'),
     key: required(options, 'name'),

@@ -15,7 +15,7 @@ export async function send(input: CommandInput): Promise<ExitCode> {
     names: ['skip-denied', 'stop-on-failure', 'resume', 'report', 'events'],
     unless: 'it is for many sends of a file, --batch FILE',
   })
-  const place = await findPlaceOf(input, args[0])
+  const place = await findPlaceOf(input, args[0], { acts: options['dryRun'] !== true })
   const names = await readNames(input, place, args[0])
   if (!names) return EXIT.error
   const request = makeRequest((name) => options[memberOf(name)])

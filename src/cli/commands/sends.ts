@@ -38,7 +38,6 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   }
   assertNone(options, { names: ['csv', 'report'], unless: 'it is for the rows of a batch, --batch ID' })
   const follows = options['follow'] === true
-  // Who follows wants it to go on; who only looks starts nothing.
   const found: SeenApi | undefined = follows ? await findPlace(input) : await findSeen(input)
   if (found === undefined) throw noServiceHere(input, {}, findAbove({}))
   const { organizationId, now } = found

@@ -4,6 +4,7 @@ import { movedAnywhere, reader } from '../../operations/index.ts'
 import { type Plan, readPlan } from '../../plan/index.ts'
 import { findPlace } from '../background/connect.ts'
 import { findBackground } from '../background/control.ts'
+import { nothingRuns } from '../background/down.ts'
 import type { CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
 import { jsonText } from '../io.ts'
@@ -44,7 +45,7 @@ async function comparedWithLive(
   if (options['offline']) return { why: '--offline was given' }
   // Looking at a file must not bring up a service.
   if (settings.baseUrl === undefined && !(await findBackground(settings.dataDir)))
-    return { why: 'no API is configured and nothing runs in the background' }
+    return { why: `no API is configured, and ${nothingRuns(settings.dataDir)}` }
   const place = await findPlace(input)
   if (place.organizationId !== plan.organization.id) return { why: 'the settings name another organization' }
   try {

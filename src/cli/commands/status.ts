@@ -34,9 +34,9 @@ import type { GivenUpWebhooks } from '../../service/index.ts'
 import { type AuthProxyState, originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { findPlace } from '../background/connect.ts'
 import { askBackground, silentBackground } from '../background/control.ts'
+import { backgroundDown } from '../background/down.ts'
 import { assertServiceHere } from '../background/service-here.ts'
 import { namedTemporal, withApplies } from '../background/temporal.ts'
-import { cliCodes } from '../codes.ts'
 import type { CommandInput } from '../command.ts'
 import { parseDuration } from '../durations.ts'
 import { type Style, writeJson, writeJsonLine } from '../io.ts'
@@ -91,9 +91,7 @@ async function assertUp(input: CommandInput): Promise<void> {
   const answer = await askBackground(dataDir, 'status')
   if (answer?.state === 'silent') throw silentBackground(dataDir, answer.pid)
   if (answer !== undefined) return
-  throw new QuorateError('cli/background-down', `nothing runs for ${dataDir} that could say how the apply stands`, {
-    next: cliCodes['cli/background-down'].solve,
-  })
+  throw backgroundDown(dataDir)
 }
 
 /** Says how it stands; where Temporal is away, what is known without it of the organization's watch, before it says that. */
@@ -124,10 +122,10 @@ async function tellKept({ io, settings }: CommandInput): Promise<void> {
 /** Says how it stands, with those inside that have not ended; follows it, or stops them at their next safe points. */
 async function lookAtTemporal(input: CommandInput, patience: Patience): Promise<ExitCode> {
   const { io, json, options } = input
-  const isOnlyLook = options['follow'] !== true && options['cancel'] !== true
-  if (isOnlyLook) await assertUp(input)
-  const place = await findPlace(input)
-  const service = isOnlyLook ? await readServiceState(input) : {}
+  const cancels = options['cancel'] === true
+  if (!cancels) await assertUp(input)
+  const place = await findPlace(input, { acts: cancels })
+  const service = !cancels && options['follow'] !== true ? await readServiceState(input) : {}
   return withApplies(
     input,
     place,
@@ -213,7 +211,7 @@ async function lookAtTemporal(input: CommandInput, patience: Patience): Promise<
       if (options['cancel']) return !progress || end ? EXIT.done : exitOfStopped(progress)
       return exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
     },
-    { isLook: isOnlyLook },
+    { isLook: !cancels },
   )
 }
 

@@ -64,7 +64,7 @@ export async function up(input: CommandInput): Promise<ExitCode> {
   const approvers = status.embeddedService ? await makeDemoValues(input, survey, status) : []
   // What comes up is applied as its root user, not as the user who is logged in here.
   const key = settings.baseUrl === undefined ? (settings.key ?? bootstrapKey(settings.dataDir)) : settings.key
-  const place = await findPlace({ ...input, settings: { ...settings, ...(key && { key }) } })
+  const place = await findPlace({ ...input, settings: { ...settings, ...(key && { key }) } }, { acts: true })
   const applied = await applyFolder(input, { folder, place, approvers })
   if (applied !== EXIT.done) return applied
   io.say(renderNext(folder, { approvers, where: whereOf(input) }))

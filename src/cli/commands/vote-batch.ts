@@ -51,7 +51,7 @@ export async function voteOnBatch(input: CommandInput, path: string, choice: Cho
       'log in first, and vote with the session',
       'batch',
     )
-  const place = await findPlace(input)
+  const place = await findPlace(input, { acts: true })
   // After the key in use is known, which no reason may be.
   const reason = readReason(input)
   const client = submitter(place)

@@ -51,7 +51,7 @@ interface Standing {
 async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<ExitCode> {
   const { io, json, args, settings } = input
   const way = readWay(input)
-  const place = await findPlace(input)
+  const place = await findPlace(input, { acts: true })
   // After the key in use is known, which no reason may be.
   const reason = readReason(input)
   const known = await findKnown(input, place)

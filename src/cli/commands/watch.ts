@@ -33,7 +33,7 @@ export async function add(input: CommandInput): Promise<ExitCode> {
   const given = readSettings(input)
   const source = readSource(input)
   const folder = input.args[0] ?? '.'
-  const place = await (source ? findPlace(input) : findPlaceOf(input, folder))
+  const place = await (source ? findPlace(input, { acts: true }) : findPlaceOf(input, folder, { acts: true }))
   if (source) return addFrom(input, { source, given, place })
   const request = planRequest(input, { folder, place })
   const planned = await showingPlan(input, (tell) => planFolder(request, tell))
@@ -94,13 +94,18 @@ function readSource({ args, options }: CommandInput): WatchSource | undefined {
 /** Says how every organization that is watched from this data folder stands. */
 export async function list(input: CommandInput): Promise<ExitCode> {
   const place = await findPlace(input)
-  return withApplies(input, place, async (applies) => {
-    const all = await listWatches(applies)
-    if (input.json) writeJson(input.io, { watches: all.map(watchJson) })
-    else if (all.length === 0) input.io.out('Nothing is watched from here.\n')
-    else input.io.out(all.map((one) => renderWatch(one, input.io.style, Date.now())).join('\n'))
-    return EXIT.done
-  })
+  return withApplies(
+    input,
+    place,
+    async (applies) => {
+      const all = await listWatches(applies)
+      if (input.json) writeJson(input.io, { watches: all.map(watchJson) })
+      else if (all.length === 0) input.io.out('Nothing is watched from here.\n')
+      else input.io.out(all.map((one) => renderWatch(one, input.io.style, Date.now())).join('\n'))
+      return EXIT.done
+    },
+    { isLook: true },
+  )
 }
 
 export const pause = (input: CommandInput): Promise<ExitCode> =>
@@ -112,7 +117,7 @@ export const resume = (input: CommandInput): Promise<ExitCode> => change(input, 
 export const run = (input: CommandInput): Promise<ExitCode> => change(input, runWatch)
 
 export async function remove(input: CommandInput): Promise<ExitCode> {
-  const place = await findPlace(input)
+  const place = await findPlace(input, { acts: true })
   return withApplies(input, place, async (applies) => {
     await removeWatch(applies)
     if (input.json) writeJson(input.io, { organizationId: applies.organizationId, watch: null })
@@ -122,7 +127,7 @@ export async function remove(input: CommandInput): Promise<ExitCode> {
 }
 
 async function change(input: CommandInput, work: (applies: ApplyPlace) => Promise<void>): Promise<ExitCode> {
-  const place = await findPlace(input)
+  const place = await findPlace(input, { acts: true })
   return withApplies(input, place, async (applies) => {
     await work(applies)
     return show(input, applies)

@@ -39,7 +39,7 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
   const most = readCount(options['count'])
   const forwardTo = readUrl(options['forwardTo'], '--forward-to')
   const publicUrl = readUrl(options['url'], '--url')
-  const place = await findPlace(input)
+  const place = await findPlace(input, { acts: true })
   const client = submitter(place)
   const stopped = Promise.withResolvers<void>()
   const ending = new AbortController()

@@ -44,7 +44,7 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
   const { logger, sink } = createLog()
   await routeTemporalLogs(logger)
   // It goes on for as long as it is not ended: no deadline.
-  const place = await findPlace({ settings, environment: input.environment, io })
+  const place = await findPlace({ settings, environment: input.environment, io }, { acts: true })
   const { organizationId, baseUrl } = place
   const temporal = await findTemporalServer(input, place)
   const taskQueue = taskQueueOf(organizationId)

@@ -62,7 +62,7 @@ export async function renew(
   if (folder === undefined) return undefined
   const rotated = rotations.filter(isRenewed)
   // A key that rotated itself vouches for the lock as the new one.
-  const place = await findPlace(input)
+  const place = await findPlace(input, { acts: true })
   const given = givenValues(input, place.embedded)
   const common = { folder: join(folder), place, given, dataDir: settings.dataDir, rotated, check: assertNoKeys }
   const isCommitted = options['commit'] === true

@@ -68,7 +68,7 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   const { io, json, options } = input
   assertAlone(options)
   assertReportable(options['report'])
-  const place = await findPlaceOf(input, input.args[0])
+  const place = await findPlaceOf(input, input.args[0], { acts: options['dryRun'] !== true })
   const names = await readNames(input, place, input.args[0])
   if (!names) return EXIT.error
   const { batch, diagnostics } = await prepare(input, place, { file: readBatchFile(path), names, path })
