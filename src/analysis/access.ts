@@ -1,8 +1,8 @@
 /**
- * Who gains and who loses which power from one state of an organization to another, by the answers of `power-lines.ts` to both. Only
- * requests that a difference can touch are asked: of policies that differ, or in which somebody may vote who differs; of wallets and
- * private keys that differ; of everything where the root quorum does. Answers are compared as sets of ids, and cut and named last;
- * what is not known to be the same is told.
+ * Finds who gains and who loses which power between two states of an organization, by the answers of `power-lines.ts` to both. Only
+ * requests that a difference can affect are asked about: those of policies that differ, or on which a person votes who differs; those of
+ * wallets and private keys that differ; all of them if the root quorum differs. Answers are compared as sets of ids; they are shortened
+ * and given names last. Answers that are not known to be the same are reported as a change.
  */
 import type { Access, AccessChange } from '../plan/index.ts'
 import { authorize, type Coalitions, mayVote, type Voter, writeOut } from '../policy/index.ts'
@@ -43,7 +43,7 @@ import { type OrganizationState, thingsOf } from './state.ts'
 
 const TOO_MANY = 'there are too many sets of people to try them all'
 
-/** The differences in power between two organizations, told apart by their ids. */
+/** The differences in power between two states of an organization, in which things are identified by their ids. */
 export function accessBetween(
   before: readonly Resource[],
   after: readonly Resource[],
@@ -53,7 +53,7 @@ export function accessBetween(
   return accessChanges({ things: before }, { things: after }, { nowMs, namesById })
 }
 
-/** One state, and the answers about it. */
+/** One state of the organization, with the answers about it. */
 interface Side {
   readonly state: OrganizationState
   readonly answers: Answers
@@ -89,7 +89,7 @@ export function accessChanges(
   )
 }
 
-/** A wallet or private key before and after; one of the two may not be there. */
+/** A wallet or private key before and after; one of the two may be absent. */
 interface HolderPair {
   readonly root: HolderRoot
   readonly address: string
@@ -129,7 +129,7 @@ function changesOf(
   const groups = Map.groupBy(found, ({ change }) => change.key)
   return [...groups.values()].map((group) => {
     const { before, after } = group[0]!.change
-    // Of a power that is about holders, what is about none is named.
+    // Where a power is over wallets or private keys, a request that is about none of them names its activities.
     const isAll =
       group.length === requests.length && (pair !== undefined || !requestsOf(power).some(({ root }) => root))
     const some = group.map(({ request }) => request)
@@ -143,11 +143,11 @@ function changesOf(
   })
 }
 
-/** What differs between two states as far as power goes. */
+/** The differences between two states that can change a power. */
 interface Difference {
   /** Whether the answer for a request could have changed. */
   readonly touches: (request: PowerRequest, pair: HolderPair | undefined) => boolean
-  /** Whether somebody who is not as before may be in a set of these. */
+  /** Whether a person who differs between the states may be in a set of these answers. */
   readonly movedCount: (question: PowerQuestion) => boolean
   readonly sameQuorum: boolean
 }
@@ -205,7 +205,7 @@ function createDifference(
   }
 }
 
-/** Those of the first that the other has not, or has fewer of. */
+/** The elements that the first list has more often than the other. */
 function surplus(first: readonly PolicyRule[], other: readonly PolicyRule[]): readonly PolicyRule[] {
   const left = new Map<number, number>()
   for (const { serial } of other) left.set(serial, (left.get(serial) ?? 0) + 1)
@@ -216,7 +216,7 @@ function surplus(first: readonly PolicyRule[], other: readonly PolicyRule[]): re
   })
 }
 
-/** Whether somebody could be in a set that a policy lets through: they may vote on what it allows, or ask for it. */
+/** Whether a person could be in a group that a policy lets through: they may submit what it allows, or vote on it. */
 function countsIn(
   policy: PolicyRule['consensus'],
   base: Parameters<typeof authorize>[1],
@@ -236,7 +236,7 @@ type Comparison = (
   is: AddressedWorld | undefined,
 ) => { readonly key: string; readonly before: Access; readonly after: Access } | undefined
 
-/** Compares the answers for a request, for questions that are equal once; undefined where they are known to be the same. */
+/** Compares the answers for a request, once for equal questions; undefined if they are known to be the same. */
 function createComparison(
   old: Side,
   now: Side,
@@ -263,7 +263,7 @@ function createComparison(
     return then === undefined || later === undefined || sameUnderDenials(then, later)
   }
 
-  /** Lines tell of no request to which some open DENY applies; whether these are decided alike is tried. */
+  /** Lines leave out requests to which an open DENY applies; this tries whether both states decide those alike. */
   function sameUnderDenials(then: PowerQuestion, later: PowerQuestion): boolean {
     const [had, has] = [partsOf(then), partsOf(later)]
     const kinds = (some: readonly { readonly open: string }[]) => [...new Set(some.map(({ open }) => open))].sort()
@@ -290,7 +290,7 @@ function createComparison(
     return question ? accessText(answers.linesOf(question), answers) : { ways: [] }
   }
 
-  /** An answer as a plan tells it. */
+  /** An answer as a plan shows it. */
   function accessText(lines: readonly AnswerLine[], { named }: Answers): Access {
     const ways = (people: Coalitions) => writeOut(named(people))
     const isPlain = ({ conditions, unless }: AnswerLine) => conditions.length === 0 && unless.length === 0
@@ -321,14 +321,14 @@ function withKey(told: { readonly before: Access; readonly after: Access }) {
   return { ...told, key: JSON.stringify(told) }
 }
 
-/** Of so many open conditions every set of those that hold is tried. */
+/** The most open conditions of which every combination is tried. */
 const MOST_TRIED = 6
 
 function isSame(one: Coalitions | 'gave-up', other: Coalitions | 'gave-up'): boolean {
   return one !== 'gave-up' && other !== 'gave-up' && sameCoalitions(one, other) === true
 }
 
-/** Whether two answers are known to be the same, whichever policies give them. */
+/** Whether two answers are known to be the same, even if different policies give them. */
 function sameLines(some: readonly AnswerLine[], others: readonly AnswerLine[]): boolean {
   const keyOf = ({ conditions, unless }: AnswerLine) => JSON.stringify([conditions, unless])
   const byKey = new Map(others.map((line) => [keyOf(line), line]))

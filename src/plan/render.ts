@@ -66,14 +66,14 @@ export function renderPlanText(given: Plan, styles: PlanStyles = {}): string {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
 
-/** A plan with every text printable; without what it leans on, which is most of it and never shown. */
+/** A plan with every text printable, without the part of the live state that it was made from, which is large and never shown. */
 export function printablePlan(plan: Plan): Plan {
   const shown = (one: Plan): Plan => ({ ...one, live: { every: [], things: [] } })
   const { subOrganizations: inside } = plan
   return printableDeep({ ...shown(plan), ...(inside ? { subOrganizations: inside.map(shown) } : {}) }, { lines: LINES })
 }
 
-/** Also what does not change may be refused: something was found that is in no definition and lets people in. */
+/** Guards may refuse a plan without changes too: if something lives that is in no definition and lets people in. */
 function isWorthShowing(plan: Plan): boolean {
   return hasChanges(plan) || (!plan.comparedOnly && plan.guards.length > 0)
 }
@@ -147,7 +147,7 @@ function renderChanges(plan: Plan, styles: PlanStyles): string {
   return [...lines(own!, ''), ...inside.flatMap((one) => lines(one, `${printable(one.organization.name)}/`))].join('\n')
 }
 
-/** Changes of which nobody asks why they are there: what an activity would do. */
+/** Changes without the reason for each, as for the effect of an activity. */
 export function renderEffects(changes: readonly Change[], styles: PlanStyles = {}): string {
   const paint = painter(styles)
   return changes.map((change) => renderChange(change, paint, { within: '', like: undefined, isBare: true })).join('\n')
@@ -250,13 +250,13 @@ function renderAccess(plan: ToldAccess, paint: Paint): string {
     const style = sign === '-' ? 'added' : 'warning'
     const texts = [...powerTexts(row), ...people.flatMap((one) => hang('  ', one))]
     const lines = texts.map((line, index) => `  ${index === 0 ? sign : ' '} ${line}`)
-    // What a voter must not miss stands out most: who may do more, less or something else than before.
+    // The most visible lines: who may do more, less or something else than before.
     return lines.map((line) => (sign === ' ' ? paint('dim', line) : paint('bold', paint(style, line))))
   })
   return [paint('bold', 'Power'), ...lines].join('\n')
 }
 
-/** Who could take it back. What a voter must not miss stands out. */
+/** The lines about who could take the change back, the most important ones emphasized. */
 function renderUndo(plan: Plan, paint: Paint): string {
   const lines = undoLines(plan).flatMap(({ sign, text }) =>
     wrapText(text, WIDTH - 4).map((line, index) => {
@@ -324,7 +324,7 @@ function asides(plan: Plan): readonly string[] {
   if (left !== undefined) lines.push(...wrapText(`${left} (\`${listed}\` lists them)`, WIDTH))
   if (requests) {
     const { reads, perSecond } = requests
-    // What waits is taken up again, and what was rejected is not asked again.
+    // A waiting activity is found again, and a rejected one is not submitted again.
     const rejected = batches.filter(({ forecast }) => forecast?.outcome === 'rejected')
     const submits = requests.submits - waiting.length - rejected.length
     const rate = perSecond === undefined ? '' : ` at ${perSecond} a second`

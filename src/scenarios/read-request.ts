@@ -35,10 +35,10 @@ export interface RequestTools {
   readonly report: (fault: Diagnostic) => void
 }
 
-/** When a request is asked that does not say, in a world that stands at no time. */
+/** The time of a request that gives none, in a world without a time. */
 export const DEFAULT_TIME = '2026-01-01T00:00:00Z'
 
-/** Reads a request from the keys of a scenario. What is wrong is reported, and left out of what comes back. */
+/** Reads a request from the keys of a scenario. A wrong value is reported and left out of the request. */
 export function readRequest(tree: ScenarioTree, tools: RequestTools): PolicyContext {
   const { world } = tools
   const now = readTime(childOf(tree, 'time'), tools)
@@ -151,7 +151,7 @@ function readParams(
   return exposed({ ...implied, ...(contextValue(filled, rootType('params')) as Readonly<Record<string, unknown>>) })
 }
 
-/** Whose credentials it is about: as it says, or as its parameters do (U-own-cred-scope). */
+/** The user whose credentials the request is about, by its own key or its parameters (U-own-cred-scope). */
 function readTarget(
   tree: ScenarioTree,
   row: ActivityRow | undefined,
@@ -214,7 +214,7 @@ function keyOf(tree: ScenarioTree, tools: RequestTools): Readonly<Record<string,
   return { id: typeof label === 'string' ? label : '', tags: [], imported: false, exported: false, ...fields }
 }
 
-/** What is signed as a payload with an encoding that policies can read. */
+/** Reads a payload to sign whose encoding policies can read. */
 function readPayload(tree: ScenarioTree, tools: RequestTools): Partial<PolicyContext> {
   const part = (key: string, member: string) => {
     const written = childOf(tree, key)

@@ -47,10 +47,10 @@ import { renderWatch, watchJson } from '../views/watch.ts'
 import { createPatience, type Patience } from '../waiting.ts'
 import { givenUpText, readLatelyGivenUp } from '../webhooks-given-up.ts'
 
-/** How often `--watch` looks. */
+/** How often `--watch` asks for the state. */
 const LOOK_EVERY_MS = 5_000
 
-/** Says how the organization's apply stands, once or, with `--watch`, each time that it is another. */
+/** Shows the state of the organization's apply, once or, with `--watch`, each time that it changes. */
 export async function status(input: CommandInput): Promise<ExitCode> {
   const { io, options } = input
   if (options['watch'] !== true) return look(input)
@@ -68,7 +68,7 @@ export async function status(input: CommandInput): Promise<ExitCode> {
       },
     }
     const exit = await look({ ...input, io: keep, options: { ...options, follow: false, cancel: false } })
-    // A program reads the looks as they come: one document a line, not some over many lines.
+    // A program reads one document a line, as each comes.
     if (text !== shown) input.json ? writeJsonLine(io, JSON.parse(text)) : io.out(text)
     patience.look(() => `as it was, looked at again at ${new Date().toISOString()}`, text !== shown)
     shown = text
@@ -79,8 +79,8 @@ export async function status(input: CommandInput): Promise<ExitCode> {
 }
 
 /**
- * A look starts nothing, and what is down is no state of the apply. Throws `cli/no-service-here`, `cli/background-down` and
- * `cli/background-silent`.
+ * Makes sure that something runs that can be asked, and starts nothing: what is down is an error, not a state of the apply. Throws
+ * `cli/no-service-here`, `cli/background-down` and `cli/background-silent`.
  */
 async function assertUp(input: CommandInput): Promise<void> {
   const { settings, environment } = input
@@ -94,7 +94,7 @@ async function assertUp(input: CommandInput): Promise<void> {
   throw backgroundDown(dataDir)
 }
 
-/** Says how it stands; where Temporal is away, what is known without it of the organization's watch, before it says that. */
+/** Shows the state. If Temporal does not answer, it shows what is known of the organization's watch without it, and then throws that. */
 async function look(input: CommandInput): Promise<ExitCode> {
   const patience = createPatience(input, { what: 'the apply', next: 'run `quorate status --follow` again' })
   try {
@@ -119,7 +119,7 @@ async function tellKept({ io, settings }: CommandInput): Promise<void> {
   }
 }
 
-/** Says how it stands, with those inside that have not ended; follows it, or stops them at their next safe points. */
+/** Shows the state of the apply, with the applies of sub-organizations that have not ended; follows or cancels them. */
 async function lookAtTemporal(input: CommandInput, patience: Patience): Promise<ExitCode> {
   const { io, json, options } = input
   const cancels = options['cancel'] === true
@@ -155,12 +155,12 @@ async function lookAtTemporal(input: CommandInput, patience: Patience): Promise<
         const left = options['cancel'] ? rotations.filter(({ end }) => end === undefined) : rotations
         return exitOfAll(left.map(exitOfOpen))
       }
-      // One that somebody ended at Temporal answers for ever what was true then.
+      // A workflow that somebody ended at Temporal answers for ever with its state of that time.
       const end = handle && (await foreignEndOf(handle))
       const all = [...(handle && !end ? [handle] : []), ...inside.map((one) => one.handle)]
-      // First what begins applies, or it would begin more.
+      // `applyInside` first, or it would begin more applies.
       if (options['cancel']) for (const one of [...beginning, ...all]) await cancelApply(one)
-      // Nobody who kept its start goes on with it.
+      // Its runs are ended too, so that nobody who kept the start of the workflow can go on with it.
       if (options['cancel'] && end) await createPlanStore(join(applies.dataDir, 'plans')).endRuns(organizationId)
       const follow = !end && (options['follow'] === true || options['cancel'] === true)
       // A program that looks again and again is told what the apply has seen; a person who looks, how it is now.
@@ -215,35 +215,35 @@ async function lookAtTemporal(input: CommandInput, patience: Patience): Promise<
   )
 }
 
-/** How the organization is watched; not where only an apply is followed or stopped. */
+/** How the organization is watched; undefined if an apply is only followed or cancelled. */
 async function findWatched({ options }: CommandInput, applies: ApplyPlace): Promise<Watched | undefined> {
   if (options['follow'] || options['cancel']) return undefined
   return (await listWatches(applies)).find(({ watch }) => watch.organizationId === applies.organizationId)
 }
 
-/** How the apply stands, with who may vote where its plan is on this machine. */
+/** The state of the apply, with the people who may vote if its plan is on this machine. */
 async function dataOf(progress: ApplyProgress | undefined, dataDir: string): Promise<object | null> {
   return progress ? withNeeds(progress, await planOf(progress, dataDir)) : null
 }
 
-/** The plan that is applied; undefined where this machine has it not. */
+/** The plan that is applied; undefined if this machine does not have it. */
 function planOf({ planDigest }: ApplyProgress, dataDir: string): Promise<Plan | undefined> {
   return createPlanStore(join(dataDir, 'plans'))
     .getPlan(planDigest)
     .catch(() => undefined)
 }
 
-/** For a probe: one that goes on by itself is in order, one that waits or has failed is not. */
+/** The exit code for a probe: an apply that goes on by itself is in order, one that waits or has failed is not. */
 function exitOfLook(progress: ApplyProgress): ExitCode {
   return progress.state === 'running' ? EXIT.done : exitOf(progress)
 }
 
-/** After `--cancel`: one that has stopped is as it was asked to be; one that ended otherwise exits as it ended. */
+/** The exit code after `--cancel`: 0 if the apply has stopped, otherwise that of its end. */
 function exitOfStopped(progress: ApplyProgress): ExitCode {
   return progress.state === 'cancelled' ? EXIT.done : exitOf(progress)
 }
 
-/** What is to be seen of the service on this machine besides applies. */
+/** The state of the service on this machine that is shown beside the apply. */
 interface ServiceState {
   readonly authProxy?: AuthProxyState
   readonly webhooksGivenUp?: Required<GivenUpWebhooks>
@@ -252,7 +252,7 @@ interface ServiceState {
 async function readServiceState(input: CommandInput): Promise<ServiceState> {
   const [proxy, webhooksGivenUp] = await Promise.all([readAuthProxyState(input), readLatelyGivenUp(input)])
   return {
-    // One that is off is nobody's concern.
+    // An authentication proxy that is off is not shown.
     ...(proxy && proxy.state !== 'off' ? { authProxy: proxy } : {}),
     ...(webhooksGivenUp ? { webhooksGivenUp } : {}),
   }
@@ -296,7 +296,7 @@ function renderRotationEnd({ end, new: made, handedAt }: OpenRotation, isCancell
   return line`  Somebody ended it at Temporal (${end}): nobody carries it out now. ${next}\n`
 }
 
-/** One that nobody carries out is not in order. */
+/** The exit code for a rotation that is open: 1 if somebody ended its workflow, so that nobody carries it out. */
 function exitOfOpen(rotation: OpenRotation): ExitCode {
   return rotation.end === undefined ? exitOfRotation(rotation) : EXIT.error
 }

@@ -1,16 +1,15 @@
 /**
- * Many policies for one request, without looking at each of them.
+ * Evaluates many policies for one request without looking at each of them.
  *
  * Premise: most conditions join comparisons with `&&`, some of them with literals: `activity.kind == 'SIGN_TRANSACTION'
- * && wallet.id == '…' && eth.tx.value < 5`. Where one of these is false the condition is false, unless another part of
- * it faults: both sides of `&&` and `||` are read, and a fault must be told. So a policy may be passed over when a literal
- * of it does not match and nothing of it can fault: every chain of fields that it reads is there (`sound.ts`).
+ * && wallet.id == '…' && eth.tx.value < 5`. If one comparison is false the condition is false, unless another part of it faults: both
+ * sides of `&&` and `||` are evaluated, and a fault is the result. So a policy may be skipped if one of its literals does not match and
+ * no part of it can fault, because the request has every chain of fields that it reads (`sound.ts`).
  *
- * Algorithm: policies that read the same chains and compare the same of them with literals are one group; in it, those
- * whose literals match are found by a look-up of the values that the request has there. The rest come to an implicit
- * deny. Every policy in no group is evaluated, as is every policy of a group with a chain that cannot be read, unless
- * that chain is compared in one of the clauses that the conditions begin with: then its fault is what each of them
- * comes to, the same for every request that lacks it in the same way, and is found once.
+ * Algorithm: policies that read the same chains, and compare the same ones of them with literals, are one group. The policies of a group
+ * whose literals match are found by looking up the values that the request has there; the others give an implicit deny. A policy in no
+ * group is evaluated. If a chain of a group cannot be read, every policy of the group is evaluated, unless that chain is compared in one
+ * of the clauses that the conditions begin with: then all of them give the same fault, which is found once.
  */
 import type { Expression } from '../ast.ts'
 import { type CompiledPolicy, evaluatePolicy } from '../compiled-policy.ts'
@@ -27,11 +26,11 @@ import { longestVoterList, needsOf, SHORT_TEXT, type ValueConditions } from './s
 /** Policies prepared for many requests. */
 export interface PolicyIndex {
   readonly policies: readonly CompiledPolicy[]
-  /** Evaluates them for a request; the outcomes are in the order of the policies. */
+  /** Evaluates the policies for a request; the outcomes are in the order of the policies. */
   readonly evaluate: (request: Frame) => readonly PolicyOutcome[]
   /**
-   * The steps that those policies would take at most that `evaluate` may pass over, for items of one request; undefined
-   * when one might run out of steps by itself, so that each must be evaluated.
+   * The most steps that the policies which `evaluate` may skip would take, for items of one request; undefined if one of them might run
+   * out of steps by itself, so that each must be evaluated.
    */
   readonly mostSteps: (items: readonly PolicyContext[]) => number | undefined
 }
@@ -40,10 +39,10 @@ export interface PolicyIndex {
 type Key = string | bigint
 type Keys = ReadonlyMap<string, readonly Key[]>
 
-/** Keys of one policy in one look-up, at most: beyond that a comparison is left to the evaluation. */
+/** The most keys of one policy in one look-up: a comparison with more is left to the evaluation. */
 const MOST_KEYS = 64
 
-/** The key of a policy in an index. */
+/** The literals and chains by which an index finds a policy. */
 export interface PolicyKeys {
   readonly keys: Keys
   /** The chains that the first clauses compare with literals, in their order. */
@@ -54,7 +53,7 @@ export interface PolicyKeys {
 type Table = Map<Key, Table | number[]>
 
 interface Group {
-  /** Positions of paths. */
+  /** Positions of the paths that the group reads. */
   readonly reads: readonly number[]
   readonly keyed: readonly number[]
   readonly table: Table
@@ -72,7 +71,7 @@ interface Group {
 type Probed = Key | true | Fault | undefined
 type Probe = (frame: Frame) => Probed
 
-/** Fewer policies than this are evaluated sooner than they are looked up. */
+/** Fewer policies than this are evaluated faster than they are looked up. */
 const FEW = 8
 
 /**
@@ -114,7 +113,7 @@ export function indexPolicies(
 
 /** Evaluates every policy for a request. */
 export function evaluateEach(policies: readonly CompiledPolicy[], frame: Frame): readonly PolicyOutcome[] {
-  // Most of the time of one policy would go into a list that grows.
+  // A list that grows would take most of the time of a single policy.
   if (policies.length === 1) return [evaluatePolicy(policies[0]!, frame)]
   const outcomes: PolicyOutcome[] = []
   for (let i = 0; i < policies.length; i++) outcomes.push(evaluatePolicy(policies[i]!, frame))
@@ -138,8 +137,8 @@ function isRead(value: Probed): value is Key | true {
 }
 
 /**
- * The faults of a group's members, where its first leading path that cannot be read is missing. INVARIANT: the clauses
- * before it are read and cannot fault, so that its fault is the first of the condition, and the only one that is told.
+ * The faults of a group's members if a leading path cannot be read, the first such path. INVARIANT: the clauses before it can be read and
+ * cannot fault, so its fault is the first of the condition, and the only one in the outcome.
  */
 function failuresOf(
   policies: readonly CompiledPolicy[],
@@ -169,7 +168,7 @@ class Builder {
   readonly #positions = new Map<string, number>()
   readonly #groups = new Map<string, Group>()
   #depth = 0
-  /** Steps of expressions whose lists have one element at most: the dearest, all conditions, all consensuses. */
+  /** Steps of expressions if lists have one element at most: of the costliest, of all conditions, of all consensuses. */
   #dearest = 0
   #conditions = 0
   #consensuses = 0
@@ -182,12 +181,12 @@ class Builder {
     }
   }
 
-  /** What all policies of groups take at most when lists have at most this length; undefined when one might run out. */
+  /** The most steps that all policies of groups take if lists have at most this length; undefined if one might run out. */
   mostSteps(longest: number): number | undefined {
     const length = Math.max(1, longest, this.#longest)
     const walked = length ** this.#depth
     if (this.#dearest * walked >= limits.steps / 2) return undefined
-    // A consensus that does not hold is asked about each approver and each credential, at most twice over.
+    // A consensus that does not hold is evaluated for each approver and each credential, at most twice.
     return (this.#conditions + this.#consensuses * (1 + 4 * length)) * walked
   }
 
@@ -228,7 +227,7 @@ class Builder {
     )
   }
 
-  /** The position of a path among what is probed of a request. */
+  /** The position of a path among those that are read of each request. */
   #position(text: string, path: RawPath, sliced: boolean): number {
     const name = sliced ? `${text} short` : text
     const known = this.#positions.get(name)
@@ -253,9 +252,9 @@ function enter(table: Table, [keys, ...rest]: readonly (readonly Key[])[], posit
   }
 }
 
-/** Finds the literals by which a policy is found; undefined for one that is evaluated for every request. */
+/** Collects the literals by which a policy is found; undefined for a policy that is evaluated for every request. */
 export function findPolicyKeys({ time, condition, consensus }: CompiledPolicy): PolicyKeys | undefined {
-  // A policy with a time may be inactive, which is told before anything else.
+  // A policy with a time may be inactive, which is its outcome before any other.
   if (time !== undefined || condition?.tree === undefined) return undefined
   const needs = [needsOf(condition), ...(consensus === undefined ? [] : [needsOf(consensus)])]
   const known = needs.filter((need) => need !== undefined)
@@ -273,7 +272,7 @@ export function findPolicyKeys({ time, condition, consensus }: CompiledPolicy): 
   return keys.size === 0 ? undefined : { keys, leading, needs: known }
 }
 
-/** The operands of an `&&`, and of those inside of it. */
+/** The operands of an `&&`, with those of each `&&` inside it. */
 function clausesOf(node: Expression): readonly Expression[] {
   return node.kind === 'logic' && node.operator === '&&' ? node.operands.flatMap(clausesOf) : [node]
 }
@@ -303,7 +302,7 @@ function isLiteral(node: Expression): node is Expression & { kind: 'string' | 'i
   return node.kind === 'string' || node.kind === 'int'
 }
 
-/** One key for all values that may be equal: it may find too much, for what is found is evaluated, and never too little. */
+/** The same key for all values that may be equal. It may find too many policies, since those are evaluated, and never too few. */
 function keyOf(value: unknown, type: Type): Key | undefined {
   if (type.kind === 'int' || type.kind === 'uint') return typeof value === 'bigint' ? value : undefined
   if (type.kind !== 'string' || typeof value !== 'string') return undefined

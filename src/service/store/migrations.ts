@@ -199,9 +199,10 @@ export const MIGRATIONS: readonly Migration[] = [
 ]
 
 /**
- * Brings the database to the newest schema. Each step and its own mark are one transaction, so a process killed
- * between any two statements finds either all of a step or nothing of it. A new database, which has nothing to lose, takes all
- * steps in one, and so waits for the disk once; of most of them (`generate.ts`) it takes what they lead to. After an error the database must be closed, which undoes what was not committed.
+ * Brings the database to the newest schema. Each step and its own mark are one transaction, so that if the process is killed between any
+ * two statements, all of a step is there or nothing of it. A new database, which has nothing to lose, takes all steps in one transaction,
+ * and so waits for the disk once; in the place of most of them it takes the schema that they lead to (`generate.ts`). After an error the
+ * database must be closed, which undoes what was not committed.
  * Throws `service/schema-differs` for a newer schema.
  * @param last the last step to take. @default the newest
  * @returns the names of the steps that were taken
@@ -213,7 +214,7 @@ export function migrate(database: DatabaseSync, now: number, last?: string): rea
   const steps = MIGRATIONS.slice(0, upTo).filter(({ name }) => !taken.has(name))
   const isNew = steps.length === MIGRATIONS.length
   for (const together of isNew ? [stepsOfNew()] : steps.map((step) => [step])) {
-    // A table that is made anew is dropped once, and what refers to it must not go with it (sqlite.org/lang_altertable.html#otheralter).
+    // A step that rebuilds a table drops the old one; the rows that refer to it must stay (sqlite.org/lang_altertable.html#otheralter).
     const rebuilds = together.some((step) => step.rebuilds)
     if (rebuilds) database.exec('pragma foreign_keys = off')
     database.exec('begin immediate')
@@ -224,7 +225,7 @@ export function migrate(database: DatabaseSync, now: number, last?: string): rea
   return steps.map(({ name }) => name)
 }
 
-/** Brings a file that nobody serves to the newest schema, and says by which steps. */
+/** Brings a file that no service has open to the newest schema, and returns the names of the steps that were taken. */
 export function migrateFile(file: string, now: number): readonly string[] {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: true })
   try {
@@ -244,20 +245,20 @@ export function readTaken(database: DatabaseSync): ReadonlySet<string> {
   return taken
 }
 
-/** Throws `service/schema-differs` where a step was taken that this version does not know. */
+/** Throws `service/schema-differs` if the database has a step that this version does not know. */
 export function refuseNewer(applied: ReadonlySet<string>): void {
   const known = new Set(MIGRATIONS.map(({ name }) => name))
   const newer = [...applied].filter((name) => !known.has(name)).sort()[0]
   if (newer !== undefined) throw schemaDiffers('newer', newer)
 }
 
-/** The steps of a database that holds nothing: what most of them lead to, and those that came after it was written down. */
+/** The steps of an empty database: the generated schema, and the migrations that were added after it was generated. */
 function stepsOfNew(): readonly TakenStep[] {
   const names = MIGRATIONS.slice(0, STEPS_OF_NEW).map(({ name }) => name)
   return [{ name: names.at(-1)!, names, statements: SCHEMA_OF_NEW }, ...MIGRATIONS.slice(STEPS_OF_NEW)]
 }
 
-/** @property names what is marked as taken. @default `name` */
+/** @property names the migrations that are marked as taken. @default `name` */
 type TakenStep = Migration & { readonly names?: readonly string[] }
 
 function take(database: DatabaseSync, { name, names = [name], rebuilds, statements }: TakenStep, now: number): void {
