@@ -6,7 +6,7 @@ export { type Author, authorsOf, type CastVote, CHANGING_TYPES, type Changed, te
 export { codes, type LiveCode } from './codes.ts'
 export { type Creator, creatorsOf, idsMadeBy } from './creators.ts'
 export { LiveError } from './error.ts'
-export type { ReadScope } from './later-lists.ts'
+export type { ReadScope } from './optional-kinds.ts'
 export { PAGE_LIMIT, readPages } from './pages.ts'
 export { actorIn, kindsMentioned, readActual, readInside } from './read-actual.ts'
 export {

@@ -25,7 +25,7 @@ import {
 } from '../resources/index.ts'
 import { checkConsistent } from './consistent.ts'
 import { LiveError, readAnswer } from './error.ts'
-import { type ReadScope, readLater } from './later-lists.ts'
+import { type ReadScope, readOptionalKinds } from './optional-kinds.ts'
 import { inside, readSubOrganizations } from './sub-organizations.ts'
 import { readWalletAccounts } from './wallet-accounts.ts'
 
@@ -95,7 +95,7 @@ export function actorIn(resources: readonly Resource[], publicKey: string): Actu
   return user && { userId: user.id!, userName: user.name, publicKey }
 }
 
-/** Everything in an organization but itself. */
+/** Reads everything in an organization; its own resource is given and comes first. */
 async function readResources(
   client: QueryClient,
   organization: Resource,
@@ -119,9 +119,9 @@ async function readResources(
       resources.push(wallet, ...(await readAccounts(client, wallet, options)))
     }
   }
-  const later = await readLater(client, resources, options)
-  resources.push(...later.resources)
-  unread.push(...later.unread)
+  const optional = await readOptionalKinds(client, resources, options)
+  resources.push(...optional.resources)
+  unread.push(...optional.unread)
   if (subOrganizations) resources.push(...(await readSubOrganizations(client, subOrganizations, options)))
   else if (!mentioned?.has('subOrganization')) unread.push('subOrganization')
   checkConsistent(resources, unread)

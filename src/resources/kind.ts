@@ -149,7 +149,7 @@ export interface ResourceKind {
   readonly check?: (resource: Resource) => readonly FieldProblem[]
   /**
    * How those that live are read, where one query tells of all of them. Without it: every service tells of them together with
-   * others (`readActual`), or it takes more requests than one (`src/live/later-lists.ts`).
+   * others (`readActual`), or it takes more requests than one (`src/live/optional-kinds.ts`).
    */
   readonly read?: {
     readonly query: QueryName

@@ -32,7 +32,7 @@ export interface ReadScope {
 
 interface Row {
   readonly query: QueryName
-  /** Costs a request for each of many things, or asks what few services tell: read only when it is wanted. */
+  /** Read only when it is mentioned: it costs a request for each of many things, or few services answer the query. */
   readonly onDemand?: true
   readonly read: (reading: Reading) => Promise<readonly Resource[]>
 }
@@ -108,8 +108,8 @@ function readAllowlist(answer: unknown, apiKey: Resource): readonly Resource[] {
   })
 }
 
-/** Reads what the rows above tell; `known` is what was read before. Throws `LiveError` and `ClientError`. */
-export async function readLater(
+/** Reads the kinds of the rows above. @param known what was read before, such as the API keys. Throws `LiveError` and `ClientError`. */
+export async function readOptionalKinds(
   client: QueryClient,
   known: readonly Resource[],
   { mentioned = new Set(), everything = false, sparing = false, ...options }: ReadScope & RequestOptions,
@@ -134,7 +134,7 @@ export async function readLater(
   return { resources, unread }
 }
 
-/** Whether the service says that it does not tell of this; for what is read on demand, also that it does not tell us. */
+/** Whether the service does not carry out the query; of a kind that is read on demand, also whether it refuses this caller. */
 function isUntold(cause: unknown, onDemand: boolean): boolean {
   if (!(cause instanceof ClientError)) return false
   const refused = cause.code === 'client/denied' || cause.code === 'client/invalid' || cause.code === 'client/not-found'
