@@ -384,6 +384,48 @@ describe('send --batch: people vote by the file', () => {
     expect([done.exit, JSON.parse(done.stdout).counts]).toEqual([0, { included: 2 }])
   })
 
+  test('approvals: of what waits, payee, amount and reference; of a batch the first rows and how many there are', async () => {
+    const csv = day.rows('LIST', ['201wei', '202wei', '203wei', '204wei'])
+    expect((await day.batch(csv, ['--yes'])).exit).toBe(3)
+    const { env, folder } = approver({ 'march.csv': csv })
+    const pays = (wei: number) => `pays      0.000000000000000${wei} ETH (${wei} wei) to payroll (${PAYROLL})`
+    // Who has the ledger is told references and batches, too; anybody else what each pays.
+    const shared = { ...env, QUORATE_DATA_DIR: day.env['QUORATE_DATA_DIR']! }
+    const list = async (withEnv: typeof env, ...more: readonly string[]) =>
+      (await quorate([...more, '--definitions', 'defs'], { env: withEnv, cwd: folder })).stdout
+    const own = await list(shared, 'approvals')
+    expect(own).toMatch(/^batch {6}[0-9a-f]{12} of pay\.csv: 4 of 4 rows; `quorate approve --batch FILE` votes on/m)
+    for (const wei of [201, 202, 203]) expect(own).toContain(`           ${pays(wei)}\n`)
+    expect(own.match(/^ {11}reference .*/gm)).toEqual(
+      ['LIST-0', 'LIST-1', 'LIST-2'].map((name) => `           reference ${name}`),
+    )
+    expect(own).not.toContain(pays(204))
+    expect(own).toContain(
+      '           and       1 more of this batch: `quorate activities --waiting --limit 4` lists them\n',
+    )
+    const other = await list(env, 'approvals')
+    expect(other.match(/^ {11}pays .*/gm)?.toSorted()).toEqual(
+      [201, 202, 203, 204].map((wei) => `           ${pays(wei)}`),
+    )
+    expect(other).not.toContain('reference')
+    const { approvals } = JSON.parse(await list(shared, 'approvals', '--json')) as {
+      approvals: readonly { reference: string }[]
+    }
+    expect(approvals.toSorted((a, b) => (a.reference < b.reference ? -1 : 1))).toMatchObject(
+      [201, 202, 203, 204].map((wei, row) => ({
+        reference: `LIST-${row}`,
+        batch: { file: 'pay.csv', line: row + 2, rows: 4 },
+        sends: [{ receiver: { name: 'payroll', address: PAYROLL }, amount: { atomic: `${wei}`, atomicUnit: 'wei' } }],
+      })),
+    )
+    const listed = await list(shared, 'activities', '--waiting')
+    for (const row of [0, 1, 2, 3]) {
+      expect(listed).toContain(`    reference LIST-${row}\n`)
+      expect(listed).toContain(`    ${pays(201 + row).replace('      ', ' ')}\n`)
+    }
+    await quorate(['reject', '--batch', 'march.csv', '--definitions', 'defs', '--yes'], { env, cwd: folder })
+  })
+
   test('approve --batch: a vote whose answer is lost is said as perhaps approved, and the same command again tells', async () => {
     const csv = day.rows('LOST', ['121wei', '122wei'])
     expect((await day.batch(csv, ['--yes'])).exit).toBe(3)

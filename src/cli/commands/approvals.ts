@@ -5,7 +5,7 @@ import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
-import { type ActivityView, renderApproval } from '../views/activity.ts'
+import { type ActivityView, renderApprovals } from '../views/activity.ts'
 import { findKnown, viewForVoter } from './review.ts'
 
 export const NOTHING_FOR_ME = 'Nothing waits for your approval.\n'
@@ -19,7 +19,7 @@ export async function approvals(input: CommandInput): Promise<ExitCode> {
   const others = notShown(views)
   if (json) writeJson(io, { approvals: shown, ...others })
   else {
-    for (const one of shown) io.out(renderApproval(one, io.style, place.now()))
+    if (shown.length > 0) io.out(renderApprovals(shown, io.style, place.now()))
     if (shown.length === 0) io.out(NOTHING_FOR_ME)
     if (options['all'] !== true) io.say(notShownText(others))
     if (views.length === MOST_WAITING) io.say(line`Only the newest ${MOST_WAITING} were looked at.\n`)

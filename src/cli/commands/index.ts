@@ -653,7 +653,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate approvals --key-file .quorate/keys/bob.json',
     help: {
       description:
-        'Shows of each activity its short code, what it changes, who asked for it and when, which plan at which commit asks for it, whose approval is missing, and whether yours counts. What none of the plans that are known asks for is said to be made outside; where no plan is known, that is said.',
+        'Shows of each activity its short code, what it changes, or whom it pays how much and under which reference, who asked for it and when, which plan at which commit asks for it, whose approval is missing, and whether yours counts. What none of the plans that are known asks for is said to be made outside; where no plan is known, that is said. Payees have the names of the definitions that --definitions gives; references, and the rows of a batch beside each other, are shown where the ledger of this data folder has them.',
       examples: [['quorate approvals --plan plan.json', 'held against the plan that you have approved']],
       seeAlso: ['review', 'approve', 'reject', 'activities'],
     },

@@ -1,16 +1,20 @@
 /** What the reader of an activity knows of sends by themselves: names, the references of their ledger, and what they would offer. */
+
+import { type PlanStore, type SendBatch, type SendOrder, sendIdOf } from '../../../activities/index.ts'
 import { EXIT, QuorateError } from '../../diagnostics/index.ts'
 import type { Place } from '../../operations/index.ts'
-import type { Wire } from '../../protocol/index.ts'
+import { isWaiting, type Wire } from '../../protocol/index.ts'
 import { createGasCeilings, ledgerOf, type SendNames } from '../../sending/index.ts'
 import { readFeeSettings } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
 import { readNames } from '../sending/names.ts'
-import type { ActivityView } from '../views/activity.ts'
+import type { ActivityView, BatchOfSend } from '../views/activity.ts'
 
 export interface SendsKnown {
   readonly names: SendNames
   readonly ledger: ReturnType<typeof ledgerOf>['sends']
+  /** The batch of a send of that ledger; of several files with the same row, the one that was sent last. */
+  readonly batchOf: (order: SendOrder) => Promise<BatchOfSend | undefined>
   readonly ceilingOf: ReturnType<typeof createGasCeilings>
 }
 
@@ -25,17 +29,36 @@ export async function readSendsKnown(input: CommandInput, place: Place): Promise
       next: 'correct them, or leave --definitions out',
     })
   }
-  return { names, ledger: ledgerOf(settings.dataDir).sends, ceilingOf: createGasCeilings(readFeeSettings(input)) }
+  const { sends: ledger, batches } = ledgerOf(settings.dataDir)
+  let read: ReturnType<typeof readBatches> | undefined
+  const batchOf: SendsKnown['batchOf'] = async (order) => {
+    read ??= readBatches(batches)
+    return (await read).get(sendIdOf(order))
+  }
+  return { names, ledger, batchOf, ceilingOf: createGasCeilings(readFeeSettings(input)) }
+}
+
+/** The batch of each send, by the id of the send. */
+async function readBatches(batches: PlanStore['batches']): Promise<ReadonlyMap<string, BatchOfSend>> {
+  const all: SendBatch[] = []
+  for (const id of await batches.ids()) all.push(await batches.get(id))
+  all.sort((one, other) => Date.parse(one.orderedAt) - Date.parse(other.orderedAt))
+  return new Map(
+    all.flatMap(({ batchId, file, rows }) =>
+      rows.map(({ line, order }) => [sendIdOf(order), { batchId, file, line, rows: rows.length }] as const),
+    ),
+  )
 }
 
 /** Sets beside what an activity asks for its reference, and what the settings of who reads it would offer at most. */
 export async function withSendsKnown(
   view: ActivityView,
   { fingerprint, status }: Pick<Wire.Activity, 'fingerprint' | 'status'>,
-  { ledger, ceilingOf }: SendsKnown,
+  { ledger, batchOf, ceilingOf }: SendsKnown,
 ): Promise<ActivityView> {
-  const { reference } = (await ledger.findByBody(fingerprint)) ?? {}
-  const found = reference === undefined ? view : { ...view, reference }
+  const order = await ledger.findByBody(fingerprint)
+  const batch = order && isWaiting(status) ? await batchOf(order) : undefined
+  const found = order === undefined ? view : { ...view, reference: order.reference, ...(batch && { batch }) }
   const { caip2 } = view.parameters as { readonly caip2?: unknown }
   if (view.sends === undefined || typeof caip2 !== 'string' || status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED')
     return found

@@ -38,6 +38,8 @@ export interface ActivityView extends AskedPayments {
   readonly parameters: unknown
   /** The reference of a send, where the ledger of this data folder has it. */
   readonly reference?: string
+  /** While it waits: the batch that this send is a row of, where that ledger has it. */
+  readonly batch?: BatchOfSend
   readonly failure?: string
   /** What the API adds to the failure; of a denial, why, and the outcome of each policy (docs/protocol/errors.md#denials). */
   readonly failureDetails?: readonly Wire.Any[]
@@ -45,6 +47,15 @@ export interface ActivityView extends AskedPayments {
   readonly lookAlikes?: readonly LookAlikeView[]
   /** What it would change, who would gain or lose which power, whose approval is missing, and which plan asks for it. */
   readonly review?: ReviewedActivity
+}
+
+/** The file that a send is a row of. */
+export interface BatchOfSend {
+  readonly batchId: string
+  readonly file: string
+  readonly line: number
+  /** How many rows the file has. */
+  readonly rows: number
 }
 
 /** The names of what is live, by id. */
@@ -240,20 +251,50 @@ function renderCredential({ kind, name, user, powers }: CredentialAdded, style: 
   return `  ${said}\n${texts.map((text) => `    ${text}\n`).join('')}`
 }
 
-/** What waits for an approver: what it changes, who asks, since when, by which plan, and what is missing. */
+/** What waits for an approver: what it changes or pays, who asks, since when, by which plan, and what is missing. */
 export const renderApproval = view((view: ActivityView, style: Style, now: number): string => {
   const { code, type, requestedBy, requestedAt } = view
   const what = [type.replace('ACTIVITY_TYPE_', ''), ...touched(view)].join('  ')
   const rows = [
+    ...effectRows(view, style, MOST_PAYMENTS),
     ...planRows(view, style),
     ...neededRows(view, style),
     ...lapsedRows(view),
     ...validRows(view, now).map(([, text]) => ['votes', text!]),
-  ].map(([name, text]) => `           ${style.dim(name!.padEnd(6))} ${text}\n`)
+  ]
+  const width = Math.max(6, ...rows.map(([name]) => name!.length))
+  const lines = rows.map(([name, text]) => `           ${style.dim(name!.padEnd(width))} ${text}\n`)
   const alike = (view.lookAlikes ?? []).map((one) => `           ${style.warning(lookAlikeText(one))}\n`)
   const asked = `by ${requestedBy}, ${age(now - Date.parse(requestedAt))} ago`
-  return `${style.strong(code)}  ${what}  ${asked}  ${style.dim(view.id)}\n${rows.join('')}${alike.join('')}`
+  return `${style.strong(code)}  ${what}  ${asked}  ${style.dim(view.id)}\n${lines.join('')}${alike.join('')}`
 })
+
+/** Rows of a batch, and payments of one activity, that a list shows. */
+const MOST_PAYMENTS = 3
+
+/** What waits, each row of a batch beside the others of its file; of many rows the first, and how many there are. */
+export function renderApprovals(views: readonly ActivityView[], style: Style, now: number): string {
+  const groups = Map.groupBy(views, ({ id, batch }) => batch?.batchId ?? id)
+  return [...groups.values()].map((group) => renderGroup(group, { style, now, listed: views.length })).join('')
+}
+
+const renderGroup = view(
+  (
+    views: readonly ActivityView[],
+    { style, now, listed }: { readonly style: Style; readonly now: number; readonly listed: number },
+  ): string => {
+    const { batch } = views[0]!
+    const byLine = views.toSorted((one, other) => (one.batch?.line ?? 0) - (other.batch?.line ?? 0))
+    const shown = byLine.slice(0, MOST_PAYMENTS).map((one) => renderApproval(one, style, now))
+    if (batch === undefined) return shown.join('')
+    const { batchId, file, rows } = batch
+    const count = `${views.length} of ${rows} ${rows === 1 ? 'row' : 'rows'}`
+    const head = `${style.strong('batch')}      ${batchId.slice(0, 12)} of ${file}: ${count}; \`quorate approve --batch FILE\` votes on those of a file\n`
+    const left = views.length - shown.length
+    const rest = `           ${style.dim('and'.padEnd(9))} ${left} more of this batch: \`quorate activities --waiting --limit ${listed}\` lists them\n`
+    return `${head}${shown.join('')}${left === 0 ? '' : rest}`
+  },
+)
 
 /** What it would change, by name; of many the first three. */
 function touched({ review }: ActivityView): readonly string[] {
@@ -268,18 +309,21 @@ export const renderActivityLine = view((view: ActivityView, style: Style, now: n
   const failure = view.failure ? `    ${style.error(reasonsOf(view).join('; ') || view.failure)}\n` : ''
   const alike = (view.lookAlikes ?? []).map((one) => `    ${style.warning(lookAlikeText(one))}\n`)
   const factors = (view.missingFactors ?? []).map((one) => `    ${style.warning(`needs ${factorsLine(one)}`)}\n`)
-  const effects = effectRows(view, style).map(([name, value]) => `    ${style.dim(name!)} ${value}\n`)
+  const effects = effectRows(view, style, MOST_PAYMENTS).map(([name, value]) => `    ${style.dim(name!)} ${value}\n`)
   return `${style.strong(view.code)}  ${[type, ...touched(view), renderStatus(view.status, style)].join('  ')}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${effects.join('')}${factors.join('')}${failure}${alike.join('')}`
 })
 
 /** What it pays to whom, and under which reference. */
 function effectRows(
-  { reference, sends = [], solana, undecoded }: ActivityView,
+  { id, reference, sends = [], solana, undecoded }: ActivityView,
   style: Style,
+  most = Number.POSITIVE_INFINITY,
 ): readonly (readonly string[])[] {
+  const cut = sends.length > most
   return [
     ...(reference === undefined ? [] : [['reference', reference]]),
-    ...sends.flatMap((send) => sendRows(send, style)),
+    ...sends.slice(0, most).flatMap((send) => sendRows(send, style)),
+    ...(cut ? [['and', `${sends.length - most} more calls: \`quorate review ${id}\` shows each`]] : []),
     ...(solana ? solanaRows(solana, style) : []),
     ...(undecoded === undefined ? [] : [['unknown', style.warning(undecoded)]]),
   ]
