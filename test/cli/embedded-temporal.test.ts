@@ -14,7 +14,9 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
+import { createPlanStore } from '../../activities/index.ts'
 import { setAsideFormerTemporal } from '../../src/cli/background/former-temporal.ts'
+import { orderOf } from '../activities/order.ts'
 import { quorate } from './harness.ts'
 import { startCommand } from './started.ts'
 
@@ -208,8 +210,21 @@ describe('a background process that does not answer', () => {
   test('`status` and `doctor` say that it runs and is silent, and `down` ends it', async () => {
     const env = { QUORATE_DATA_DIR: join(folder, 'silent') }
     const { pid } = JSON.parse((await quorate(['up', '--json'], { env })).stdout)
+    const { organizationId } = JSON.parse(readFileSync(join(env.QUORATE_DATA_DIR, 'service/bootstrap.json'), 'utf8'))
+    const order = orderOf('INV-42')
+    const open = { ...order, organization: { ...order.organization, id: organizationId } }
+    await createPlanStore(join(env.QUORATE_DATA_DIR, 'plans')).sends.enter(open)
+    const awayOf = async () => JSON.parse((await quorate(['sends', '--json'], { env })).stdout).away
+    expect(await awayOf()).toEqual([])
     process.kill(pid, 'SIGSTOP')
     const [status, doctor] = await Promise.all([quorate(['status'], { env }), quorate(['doctor'], { env })])
+    expect(await awayOf()).toEqual([
+      {
+        part: 'background',
+        found: expect.stringMatching(/runs and does not answer \(pid \d+\)$/),
+        next: expect.any(String),
+      },
+    ])
     expect([status.exit, status.stderr]).toEqual([1, expect.stringContaining('error cli/background-silent')])
     expect(status.stderr).toMatch(new RegExp(`pid +${pid}`))
     expect([doctor.exit, doctor.stdout]).toEqual([
@@ -222,6 +237,9 @@ describe('a background process that does not answer', () => {
     const { exit, stdout } = await down.ended
     expect([exit, JSON.parse(stdout)]).toEqual([0, { stopped: true, pid }])
     expect(isAlive(pid)).toBe(false)
+    expect(await awayOf()).toMatchObject([
+      { part: 'background', found: expect.stringContaining('stopped by `quorate down`'), since: expect.any(String) },
+    ])
   })
 })
 

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createPlanStore, sendIdOf } from '../../activities/index.ts'
+import { batchIdOf, createPlanStore, sendIdOf } from '../../activities/index.ts'
 import { ensurePrivateFolder, writePrivate } from '../../src/local/index.ts'
+import { choosePorts } from '../../src/loopback/index.ts'
 import { orderOf } from '../activities/order.ts'
-import { countActivities, quorateShared as quorate, testFolder } from './harness.ts'
+import { testTemporalEnvironment } from '../temporal.ts'
+import { countActivities, keyFile, quorateShared as quorate, testFolder } from './harness.ts'
 import { machineOf, orderOf as paydayOrder } from './machine.ts'
 import { type Payday, payday } from './payday.ts'
 
@@ -27,9 +29,68 @@ test('sends: looking at a data folder starts nothing, and says where nothing run
   expect([exit, stdout, stderr]).toEqual([
     0,
     expect.stringContaining('INV-42'),
-    expect.stringContaining('`quorate up` starts it'),
+    expect.stringMatching(/ away +nothing runs for \S+data\n +next +bring it up with `quorate up`: /),
   ])
   expect(existsSync(join(folder, 'data', 'background'))).toBe(false)
+})
+
+describe('what is away of what would carry on what is open', () => {
+  const order = orderOf('INV-42')
+
+  /** A look at a ledger with one open send, from which all is away that is not given. */
+  async function look(given: Readonly<Record<string, string>>) {
+    const folder = testFolder()
+    const ledger = createPlanStore(join(folder, 'data/plans'))
+    await ledger.sends.enter(order)
+    const { organization, orderedAt } = order
+    const batchId = batchIdOf(organization.id, [order])
+    await ledger.batches.put({ batchId, organization, file: 'march.csv', orderedAt, rows: [{ line: 2, order }] })
+    const env = {
+      ...given,
+      QUORATE_ORGANIZATION_ID: order.organization.id,
+      QUORATE_DATA_DIR: join(folder, 'data'),
+      QUORATE_API_KEY_FILE: keyFile(folder, 'key', 'ab'.repeat(32)),
+    }
+    const text = await quorate(['sends'], { env })
+    const data = await quorate(['sends', '--json'], { env })
+    expect([text.exit, data.exit], text.stderr + data.stderr).toEqual([0, 0])
+    expect(text.stdout).toContain('INV-42')
+    const batch = await quorate(['sends', '--batch', batchId, '--json'], { env })
+    expect(JSON.parse(batch.stdout).away).toEqual(JSON.parse(data.stdout).away)
+    const { away } = JSON.parse(data.stdout) as { away: readonly { part: string; found: string; next: string }[] }
+    for (const { found, next } of away) expect(text.stderr).toContain(`  away       ${found}\n  next       ${next}\n`)
+    return away.map(({ part, found }) => `${part}: ${found}`)
+  }
+
+  test('a server and an API that are dead', async () => {
+    const [dead] = await choosePorts(1)
+    const at = `127.0.0.1:${dead}`
+    expect(await look({ QUORATE_BASE_URL: `http://${at}`, TEMPORAL_ADDRESS: at })).toEqual([
+      `Temporal: no Temporal server answers at \`${at}\``,
+      `API: the API at \`http://${at}\` cannot be reached: ECONNREFUSED`,
+    ])
+  })
+
+  test('those that take connections and do not answer', async () => {
+    const silent = createTcpServer(() => {})
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const at = `127.0.0.1:${(silent.address() as AddressInfo).port}`
+    expect(await look({ QUORATE_BASE_URL: `http://${at}`, TEMPORAL_ADDRESS: at })).toEqual([
+      expect.stringMatching(/^Temporal: .* takes connections and does not answer$/),
+      expect.stringMatching(/^API: .* takes connections and gives no answer within 10 s$/),
+    ])
+    silent.close()
+  })
+
+  test('a worker, where a server that is named answers', async () => {
+    const api = createServer((_, answer) => void answer.writeHead(404).end())
+    await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve))
+    const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+    expect(await look({ ...(await testTemporalEnvironment()), QUORATE_BASE_URL: baseUrl })).toEqual([
+      expect.stringMatching(/^worker: no worker polls the task queue `\S+`$/),
+    ])
+    api.close()
+  })
 })
 
 describe('what a workflow has not been told yet', () => {

@@ -54,7 +54,7 @@ export async function findApi(
 
 /** The organization of the data folder, for a command that only looks. */
 export interface SeenApi extends Pick<Api, 'organizationId' | 'now'> {
-  /** Whether the process is down that would carry out what is open here. */
+  /** Whether the process does not answer that would carry out what is open here: it is down, hangs, or comes up. */
   readonly isDown?: boolean
 }
 

@@ -13,6 +13,7 @@ import {
 import { openSessions } from '../../session/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
 import { originsText, readAuthProxyState } from '../auth-proxy-state.ts'
+import { WORKER_ASKS_MS } from '../background/away.ts'
 import { bootstrapKey, loadKey, readerAt } from '../background/connect.ts'
 import { askBackground, findBackground, silentBackground } from '../background/control.ts'
 import { backgroundEnd, nothingRuns } from '../background/down.ts'
@@ -142,9 +143,6 @@ async function checkBackground(
     found: `pid ${status.pid} since ${status.startedAt}, service ${status.baseUrl}, Temporal ${status.temporalAddress}`,
   }
 }
-
-/** A worker asks for work at least this often. Temporal lists a worker that was killed for some minutes. */
-const WORKER_ASKS_MS = 90_000
 
 /** Checks whether a named Temporal server has a worker for the organization. The embedded server ends with its worker. */
 async function checkWorker(input: CommandInput): Promise<Finding> {

@@ -131,7 +131,7 @@ export const sendCommands: readonly CommandRow[] = [
     example: 'quorate sends --open',
     help: {
       description:
-        'Reads the ledger of the data folder: every reference that was sent from it, who was paid how much, and how that send stands. The API is asked about the newest of what is open; nodes of QUORATE_CHAINS, whether what is included is final: without one it is said to be included as reported by the API. They tell the nonces too, and what the senders have, which otherwise the API tells. With --follow, each change of what is open is shown until all has ended; where nobody watches, it exits with 3 when all that is open waits for people.',
+        'Reads the ledger of the data folder: every reference that was sent from it, who was paid how much, and how that send stands. The API is asked about the newest of what is open; nodes of QUORATE_CHAINS, whether what is included is final: without one it is said to be included as reported by the API. They tell the nonces too, and what the senders have, which otherwise the API tells. Where a part is away that would carry on what is open (the background process, Temporal, a worker, the API), it is named with what to do; nothing is started. With --follow, each change of what is open is shown until all has ended; where nobody watches, it exits with 3 when all that is open waits for people.',
       examples: [
         ['quorate sends --follow', 'see what is open through to its end'],
         ['quorate sends --json', 'as data'],

@@ -12,12 +12,14 @@ import {
   nextOf,
   readBatchReport,
   readSenders,
+  SEND_STATES,
   stateOf,
   toReportCsv,
   withFinality,
   withNonces,
   withReplacers,
 } from '../../sending/index.ts'
+import { findAway } from '../background/away.ts'
 import { findPlace, findSeen, type SeenApi } from '../background/connect.ts'
 import { readNodeSettings } from '../background/kept-chains.ts'
 import { findAbove, noServiceHere } from '../background/service-here.ts'
@@ -26,6 +28,7 @@ import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { followListed, isOver, type ListedSend } from '../sending/following.ts'
+import { renderAway } from '../views/away.ts'
 import { renderListedSend, renderNextOfMany, renderSenders, toSendJson } from '../views/send.ts'
 import { renderSendBatchEnd } from '../views/send-batch.ts'
 
@@ -66,14 +69,15 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
       : chosen.map(marked),
   )
   if (!follows) shown.forEach(show)
-  if (found.isDown && !json && shown.some((one) => !isOver(one))) io.say(DOWN)
+  const away = shown.some((one) => !isOver(one)) ? await findAway(input, organizationId) : []
   const heldByApi = api && createHeldByApi({ query: async (...asked) => (await api()).query(...asked) })
   const senders = await readSenders(shown, { ...nodes, heldByApi })
-  if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson), senders })
+  if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson), senders, away })
   else {
     const steps = shown.map((one) => ({ name: one.order.reference, next: nextOf(one) }))
     io.say(renderNextOfMany(steps, io.style))
     io.say(renderSenders(senders, io.style))
+    io.say(renderAway(away, io.style))
   }
   return follows ? exitOfStates(shown.map(stateOf)) : EXIT.done
 }
@@ -99,8 +103,6 @@ function apiOf(input: CommandInput): () => Promise<QueryClient> {
     return opened
   }
 }
-
-const DOWN = 'Nothing runs that would carry on what is open: `quorate up` starts it.\n'
 
 /** Newest open sends of which it is asked whether anybody carries them out: each is a request to Temporal. */
 const MOST_ASKED = 100
@@ -154,10 +156,13 @@ async function reportBatch(input: CommandInput, begins: string): Promise<ExitCod
   const api = seen === undefined || seen.isDown ? undefined : apiOf(input)
   const report = await readBatchReport(ledger, batch, readNodeSettings(input), api, seen?.now)
   writeReport(options['report'], report)
-  if (json) writeJson(io, report)
+  const isOpen = report.rows.some(({ state }) => state !== 'included' && !SEND_STATES[state].isOver)
+  const away = isOpen ? await findAway(input, batch.organization.id) : []
+  if (json) writeJson(io, { ...report, away })
   else {
     io.out(options['csv'] === true ? toReportCsv(report) : renderSendBatchEnd(report, io.style))
     io.say(renderSenders(report.senders ?? [], io.style))
+    io.say(renderAway(away, io.style))
   }
   return EXIT.done
 }

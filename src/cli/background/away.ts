@@ -1,0 +1,120 @@
+/** Which part of what carries on open sends is away: looked at for a command that starts nothing and waits for none of them long. */
+import { messageOf, QuorateError } from '../../diagnostics/index.ts'
+import { taskQueueOf, workerSeenAt } from '../../operations/index.ts'
+import type { CommandInput } from '../command.ts'
+import { askBackground, silentBackground } from './control.ts'
+import { backgroundEnd, nothingRuns } from './down.ts'
+import { findRunningTemporal, namedTemporal } from './temporal.ts'
+
+/** A part that is away. */
+export interface Away {
+  readonly part: 'background' | 'Temporal' | 'worker' | 'API'
+  readonly found: string
+  /** ISO 8601, where it is known. */
+  readonly since?: string
+  readonly next: string
+}
+
+/** A worker asks for work at least this often. Temporal lists a worker that was killed for some minutes. */
+export const WORKER_ASKS_MS = 90_000
+/** How long each part may take to answer. */
+const ANSWER_MS = 10_000
+const GOES_ON = 'what is open goes on then, and nothing is sent twice'
+
+type Looked = Pick<CommandInput, 'settings' | 'environment'>
+
+/** The parts that are away. */
+export async function findAway(input: Looked, organizationId: string): Promise<readonly Away[]> {
+  const { baseUrl } = input.settings
+  // The embedded service is one process with what answers for it.
+  const api = baseUrl === undefined ? undefined : askApi(baseUrl)
+  const parts = await Promise.all([findAwayHere(input, organizationId), api])
+  return parts.filter((one) => one !== undefined)
+}
+
+/** The background process, or the Temporal server and the worker that work in its place. */
+async function findAwayHere(input: Looked, organizationId: string): Promise<Away | undefined> {
+  const { dataDir, baseUrl } = input.settings
+  const named = namedTemporal(input.environment)
+  // With both named nothing of this data folder is worked with.
+  if (baseUrl === undefined || !named) {
+    const answer = await askBackground(dataDir, 'status')
+    if (answer?.state !== 'up') return backgroundAway(dataDir, answer)
+  }
+  return askTemporal(input, { organizationId, isNamed: named !== undefined })
+}
+
+function backgroundAway(
+  dataDir: string,
+  answer: Exclude<Awaited<ReturnType<typeof askBackground>>, { state: 'up' }>,
+): Away {
+  const part = 'background'
+  if (answer?.state === 'silent') {
+    const { message, next = '' } = silentBackground(dataDir, answer.pid)
+    return { part, found: `${message} (pid ${answer.pid})`, next }
+  }
+  if (answer !== undefined)
+    return { part, found: `process ${answer.pid} is ${answer.state}`, next: 'run this again in some seconds' }
+  const end = backgroundEnd(dataDir)
+  const lastWord = end?.lastWordAt === undefined ? '' : `; its log was last written to at ${end.lastWordAt}`
+  return {
+    part,
+    found: `${nothingRuns(dataDir, end)}${lastWord}`,
+    ...(end?.at === undefined ? {} : { since: end.at }),
+    next: `bring it up with \`quorate up\`: ${GOES_ON}`,
+  }
+}
+
+async function askTemporal(
+  input: Looked,
+  { organizationId, isNamed }: { readonly organizationId: string; readonly isNamed: boolean },
+): Promise<Away | undefined> {
+  const taskQueue = taskQueueOf(organizationId)
+  try {
+    const temporal = await findRunningTemporal(input)
+    if (temporal === undefined) return undefined
+    try {
+      const { client } = temporal
+      const seenAt = await client.withDeadline(Date.now() + ANSWER_MS, () => workerSeenAt(client, taskQueue))
+      // The embedded server and its worker are one process.
+      if (!isNamed || (seenAt !== undefined && Date.now() - seenAt <= WORKER_ASKS_MS)) return undefined
+      const since = seenAt === undefined ? undefined : new Date(seenAt).toISOString()
+      return {
+        part: 'worker',
+        found: `no worker polls the task queue \`${taskQueue}\`${since === undefined ? '' : `; the last one did at ${since}`}`,
+        ...(since === undefined ? {} : { since }),
+        next: `start one with \`quorate worker\`: ${GOES_ON}`,
+      }
+    } finally {
+      await temporal.close()
+    }
+  } catch (error) {
+    const found = error instanceof QuorateError ? error.message : `Temporal gives no answer: ${messageOf(error)}`
+    const again = isNamed ? 'see that it runs' : 'end what hangs with `quorate down`, and bring it up with `quorate up`'
+    return { part: 'Temporal', found, next: `${again}: ${GOES_ON}` }
+  }
+}
+
+/** What a proxy answers in the place of an API that is away. */
+const IN_ITS_PLACE: readonly number[] = [502, 503, 504]
+
+/** One that refuses the question is there. */
+async function askApi(baseUrl: string): Promise<Away | undefined> {
+  const why = await whyAway(baseUrl)
+  if (why === undefined) return undefined
+  const next = 'see that it runs: open sends ask it again by themselves'
+  return { part: 'API', found: `the API at \`${new URL(baseUrl).origin}\` ${why}`, next }
+}
+
+async function whyAway(baseUrl: string): Promise<string | undefined> {
+  try {
+    const asked = { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) } as const
+    const { status } = await fetch(baseUrl, asked)
+    return IN_ITS_PLACE.includes(status) ? `answers with ${status}` : undefined
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError')
+      return `takes connections and gives no answer within ${ANSWER_MS / 1000} s`
+    const cause = error instanceof Error && error.cause
+    return `cannot be reached: ${cause instanceof Error && 'code' in cause ? cause.code : messageOf(error)}`
+  }
+}
