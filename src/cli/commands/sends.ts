@@ -70,7 +70,9 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   )
   if (!follows) shown.forEach(show)
   const away = shown.some((one) => !isOver(one)) ? await findAway(input, organizationId) : []
-  const heldByApi = api && createHeldByApi({ query: async (...asked) => (await api()).query(...asked) })
+  // One that is away would be asked again and again.
+  const asks = away.some(({ part }) => part === 'API') ? undefined : api
+  const heldByApi = asks && createHeldByApi({ query: async (...asked) => (await asks()).query(...asked) })
   const senders = await readSenders(shown, { ...nodes, heldByApi })
   if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson), senders, away })
   else {
