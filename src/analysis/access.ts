@@ -74,7 +74,7 @@ export function accessChanges(
     readonly compile?: PolicyCompiler
   },
 ): readonly AccessChange[] {
-  const reader = createRuleReader(compile)
+  const reader = createRuleReader(compile, nowMs)
   const sideOf = (state: OrganizationState): Side => ({
     state,
     answers: createAnswers(organizationOf(state.things), nowMs),

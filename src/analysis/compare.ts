@@ -338,8 +338,8 @@ function comparedRule(rule: PolicyRule, clauses: Map<string, JudgedClause>): Omi
   else if (condition?.tree) operands.push(treeOf(condition.tree, condition, clauses))
   const tree: JudgedTree = { kind: 'logic', settledBy: 'false', operands }
   return {
-    // `time` is searched as a part of the request, so the consensus has none.
-    rule: { ...rule, consensus: { ...rule.consensus, time: undefined } },
+    // `time` is searched as a part of the request: the consensus has none.
+    rule,
     isDeny: policy.effect === 'EFFECT_DENY',
     isForAll: policy.consensus === undefined,
     tree,

@@ -205,7 +205,7 @@ function summaryOf({ people, isConditional, steps }: IndirectPath) {
 function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: number; readonly limits: Set<string> }) {
   const state = startState(actual)
   const organization = organizationOf(actual.resources)
-  const reader = createRuleReader(createPolicyCompiler())
+  const reader = createRuleReader(createPolicyCompiler(), nowMs)
   const rules = thingsOf(state, 'policy').map(reader.ruleOf)
   const askDirect = createQuestions(state, reader)
   const isDenial = ({ compiled }: PolicyRule) => compiled.policy.effect === 'EFFECT_DENY'

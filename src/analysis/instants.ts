@@ -1,8 +1,10 @@
 /** Moments that the times of policies tell apart. */
 import { authorize, compilePolicy, type PolicyText, readsOf } from '../policy/index.ts'
 
-const MINUTE = 60_000_000_000n
+const MILLISECOND = 1_000_000n
+const MINUTE = 60_000n * MILLISECOND
 const HOUR = 60n * MINUTE
+const LAST = BigInt(Date.parse('9999-12-31T23:59:59Z')) * MILLISECOND
 
 export interface Instants {
   /** Nanoseconds since the epoch; the first is the moment that was given. */
@@ -20,6 +22,27 @@ export function timeReader(time: string): (now: bigint) => 'true' | 'false' | 'e
   }
 }
 
+/** Whether a time is active from a moment on: at each, at none, or at some, which is also said where windows come again. */
+export function whenActive(time: string, start: bigint): 'always' | 'never' | 'sometimes' {
+  const { written, isWindows } = momentsIn([time])
+  if (isWindows) return 'sometimes'
+  const read = timeReader(time)
+  const later = [...written.flatMap((at) => [at - MILLISECOND, at, at + MILLISECOND]), LAST].filter((at) => at > start)
+  const found = new Set([start, ...later].map(read))
+  return !found.has('true') ? 'never' : found.size === 1 ? 'always' : 'sometimes'
+}
+
+/** Moments that are written in times, and whether windows are too. */
+function momentsIn(times: readonly string[]): { readonly written: readonly bigint[]; readonly isWindows: boolean } {
+  const trees = times.map((time) => compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', time }).time?.tree)
+  const literals = [...readsOf(...trees).literals]
+  const written = literals.flatMap((text) => {
+    const at = /^[0-9]{4}-.*Z$/.test(text) ? Date.parse(text) : Number.NaN
+    return Number.isNaN(at) ? [] : [BigInt(at) * MILLISECOND]
+  })
+  return { written, isWindows: literals.length > written.length }
+}
+
 /**
  * Finds moments for every combination of times that are active at once: at the instants that are written and beside them, each quarter of
  * an hour of the week that follows, and four times a day of the year that follows.
@@ -27,12 +50,7 @@ export function timeReader(time: string): (now: bigint) => 'true' | 'false' | 'e
 export function instantsOf(policies: readonly PolicyText[], start: bigint): Instants {
   const times = [...new Set(policies.flatMap(({ time }) => (time ? [time] : [])))]
   if (times.length === 0) return { values: [start], isComplete: true }
-  const trees = times.map((time) => compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', time }).time?.tree)
-  const literals = [...readsOf(...trees).literals]
-  const written = literals.flatMap((text) => {
-    const at = /^[0-9]{4}-.*Z$/.test(text) ? Date.parse(text) : Number.NaN
-    return Number.isNaN(at) ? [] : [BigInt(at) * 1_000_000n]
-  })
+  const { written, isWindows } = momentsIn(times)
   const near = written.flatMap((at) => [at, at - 1n, at + 1n])
   const week = Array.from({ length: 7 * 96 }, (_, index) => start + BigInt(index) * 15n * MINUTE)
   const year = Array.from(
@@ -40,7 +58,6 @@ export function instantsOf(policies: readonly PolicyText[], start: bigint): Inst
     (_, index) => start + BigInt(index) * 6n * HOUR + (BigInt(index) % 4n) * HOUR,
   )
   const readers = times.map(timeReader)
-  const isWindows = literals.length > written.length
   const found = new Map<string, bigint>()
   for (const at of [start, ...near, ...(isWindows ? [...week, ...year] : [])]) {
     const key = readers.map((read) => read(at)).join(' ')

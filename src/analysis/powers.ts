@@ -61,7 +61,7 @@ export function powersOf(
   const state = startState(actual)
   const holders = holdersOf(state)
   const linesOf = createLines(actual, nowMs)
-  const ask = createQuestions(state, createRuleReader(createPolicyCompiler()))
+  const ask = createQuestions(state, createRuleReader(createPolicyCompiler(), nowMs))
   return powers.flatMap((power) => {
     const worlds = worldsOf(power, holders).map((world) => ({ ...world, lines: linesOf(ask(world)) }))
     // Requests with one answer for each wallet or key, then those that have the same requests and answer.

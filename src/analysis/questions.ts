@@ -5,8 +5,9 @@
  */
 import { type CompiledPolicy, type Expression, type LintExpression, readsOf } from '../policy/index.ts'
 import type { Resource } from '../resources/index.ts'
+import { whenActive } from './instants.ts'
 import { type PolicyCompiler, policyText } from './policies.ts'
-import { type Holder, type Possible, possibleIn } from './possible.ts'
+import { type Holder, type Possible, type PowerWorld, possibleIn } from './possible.ts'
 import { type AddressedWorld, EVERY_REQUEST, type HolderRoot, type PowerRequest } from './power-table.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
@@ -15,10 +16,10 @@ export interface PolicyRule {
   readonly name: string
   /** Equal for policies that decide alike, whatever their names and ids. */
   readonly serial: number
-  /** Equal for policies that differ in nothing but names, ids and conditions. */
+  /** Equal for policies that differ in nothing but names, ids, conditions and times. */
   readonly consensusSerial: number
   readonly compiled: CompiledPolicy
-  /** Without its condition. */
+  /** Without its condition and its time. */
   readonly consensus: CompiledPolicy
   readonly condition: LintExpression | undefined
   /** What its condition cannot read is never met: the service has taken it, but it errs whatever is asked. */
@@ -35,7 +36,7 @@ export function pinsOf({ id, label }: Pick<Holder, 'id' | 'label'>): readonly st
 /** A policy that may take part. */
 export interface Applying {
   readonly rule: PolicyRule
-  /** What only a request can say; '' where nothing is open. */
+  /** What only a request, or the moment of it, can say; '' where nothing is open. */
   readonly open: string
 }
 
@@ -49,11 +50,12 @@ export interface PowerQuestion {
 /** Reads policies, for all the states of one analysis. */
 export interface RuleReader {
   readonly ruleOf: (policy: Resource) => PolicyRule
-  /** What the condition of a policy can be; without a holder, whoever it is. */
+  /** What the condition of a policy can be, at any time from the moment on; without a holder, whoever it is. */
   readonly possible: (rule: PolicyRule, world: AddressedWorld | PowerRequest) => Possible
 }
 
-export function createRuleReader(compile: PolicyCompiler): RuleReader {
+/** @param nowMs the moment, in milliseconds since the epoch */
+export function createRuleReader(compile: PolicyCompiler, nowMs: number): RuleReader {
   const rules = new Map<Resource, PolicyRule>()
   const serials = new Map<string, number>()
   const known = new Map<string, Possible>()
@@ -61,6 +63,12 @@ export function createRuleReader(compile: PolicyCompiler): RuleReader {
     const found = known.get(key) ?? work()
     known.set(key, found)
     return found
+  }
+  const atTimes = (time: string | undefined, { canHold, canFail, text }: Possible): Possible => {
+    const when = time ? whenActive(time, BigInt(nowMs) * 1_000_000n) : 'always'
+    if (when === 'never') return { canHold: false, canFail: true, text }
+    if (when === 'always') return { canHold, canFail, text }
+    return { canHold, canFail: true, text: canFail ? `(${text}) && (${time})` : time! }
   }
   return {
     ruleOf: (policy) => {
@@ -70,12 +78,14 @@ export function createRuleReader(compile: PolicyCompiler): RuleReader {
     },
     possible: (rule, world) => {
       const { condition, serial } = rule
+      const { time } = rule.compiled.policy
+      const possible = (of: PowerWorld) => atTimes(time, possibleIn(condition, of))
       const { index, row, defined, params, root } = world
       const holder = 'holder' in world ? world.holder : undefined
-      const whoever = remembered(`${serial} ${index}`, () => possibleIn(condition, { row, defined, params }))
+      const whoever = remembered(`${serial} ${index}`, () => possible({ row, defined, params }))
       if (!holder || !whoever.canHold || !readsRoot(condition, root!)) return whoever
       const { id, label } = holder
-      return remembered(`${serial} ${index} ${JSON.stringify([id, label])}`, () => possibleIn(condition, world))
+      return remembered(`${serial} ${index} ${JSON.stringify([id, label])}`, () => possible(world))
     },
   }
 }
@@ -101,9 +111,12 @@ export function readRule(compiled: CompiledPolicy, serials: Map<string, number>)
   return {
     name: policy.name,
     serial: serialOf(effect, consensus, time, policy.condition),
-    consensusSerial: serialOf(effect, consensus, time),
+    consensusSerial: serialOf(effect, consensus),
     compiled,
-    consensus: { ...compiled, policy: { ...policy, condition: undefined }, condition: undefined },
+    consensus: {
+      ...compiled,
+      ...{ policy: { ...policy, condition: undefined, time: undefined }, condition: undefined, time: undefined },
+    },
     condition: tree && { text: condition.unit.text, tree, types: condition.unit.types },
     isReadable: condition === undefined || tree !== undefined,
     pins: tree === undefined ? {} : { ...pinned('wallet', tree), ...pinned('private_key', tree) },

@@ -279,18 +279,33 @@ export function faultsOfCited(resources: readonly Resource[], rows: readonly Pow
   )
 }
 
+/** Times of policies, and a moment at which each is the other way than at `NOW`. */
+export const TIMES = ["time.now < Timestamp('2026-07-01T00:00:00Z')", "CronSpan('0 8 * * *', '1h', 'Europe/Oslo')"]
+export const LATER = Date.parse('2026-07-01T06:30:00Z')
+const ALL_TIMES: readonly (readonly [time: string, active: readonly number[]])[] = [
+  [TIMES[0]!, [NOW]],
+  [TIMES[1]!, [LATER]],
+]
+
 const conditionsOf = remembered(({ condition = 'true', unless = [] }: PowerLine) => ({
   all: compiledCondition(condition),
   unless: unless.map(compiledCondition),
 }))
 
-/** Ids of the names that conditions are shown with. */
+/** With the ids of the names that conditions are shown with; the times in it are what they are at each moment. */
 function compiledCondition(told: string) {
-  const condition = told.replaceAll('${wallet.cold}', COLD.id).replaceAll('${wallet.hot}', HOT.id)
-  return compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition })
+  const named = told.replaceAll('${wallet.cold}', COLD.id).replaceAll('${wallet.hot}', HOT.id)
+  const at = (now: number) => {
+    const known = (text: string, [time, active]: (typeof ALL_TIMES)[number]) =>
+      text.replaceAll(time, active.includes(now) ? '1 == 1' : '1 == 2')
+    const condition = ALL_TIMES.reduce(known, named)
+    return compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition })
+  }
+  const both = { now: at(NOW), later: at(LATER) }
+  return (now: bigint | undefined) => (now === BigInt(LATER) * 1_000_000n ? both.later : both.now)
 }
 
 function holds(condition: ReturnType<typeof compiledCondition>, request: Partial<PolicyContext>): boolean {
   const context = { now: 0n, activity: { type: '' }, approvers: [], ...request }
-  return conditionHolds(condition, context) === true
+  return conditionHolds(condition(request.now), context) === true
 }

@@ -8,7 +8,7 @@ import type * as t from '../../src/policy/types.ts'
 import type { Resource } from '../../src/resources/index.ts'
 import { bootstrap, idFor, key, live } from '../plan/organization.ts'
 import { anySyntax, joined, sampleOf, Tape } from '../policy/generate.ts'
-import { COLD, conditions, consensuses, faultsOf, NOW } from './generated.ts'
+import { COLD, conditions, consensuses, faultsOf, LATER, NOW, TIMES } from './generated.ts'
 
 const PEOPLE = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank'] as const
 const TAGS = ['ops', 'treasury'] as const
@@ -49,10 +49,7 @@ const consensus = fc.oneof(
   ),
 )
 const condition = fc.oneof(fc.constant(null), textOf('condition', conditions))
-const time = fc.constantFrom(
-  ...([null, null, null, null, "time.now < Timestamp('2026-07-01T00:00:00Z')"] as const),
-  "CronSpan('0 8 * * *', '1h', 'Europe/Oslo')",
-)
+const time = fc.constantFrom(null, null, null, null, ...TIMES)
 
 export const wideShapes = fc.record({
   people: fc.array(
@@ -136,7 +133,8 @@ function wideRequests({ requests }: Wide) {
       const wallet = { ...COLD, imported: tape.below(2) === 1, exported: tape.below(2) === 1 }
       const all = { wallet, ...(type.includes('SIGN') && { wallet_account: { address: '0xab' } }), ...facts(tape) }
       const none = { approvers: [], credentials: [], rootQuorum: { threshold: 0, userIds: [] } }
-      const context = contextOf({ type, parameters, nowMs: NOW, facts: all as Partial<PolicyContext> }, none)
+      const nowMs = [NOW, LATER][tape.below(2)]!
+      const context = contextOf({ type, parameters, nowMs, facts: all as Partial<PolicyContext> }, none)
       const { approvers: _, credentials: __, rootQuorum: ___, ...request } = context
       return { request, names: [type, `${type} (${said})`] }
     })
