@@ -370,3 +370,11 @@ test('who-can: as it was at a time, what has changed since, and what definitions
     expect([refused.exit, refused.stderr]).toEqual([1, expect.stringContaining('error cli/usage')])
   }
 })
+
+test('who-can --as-code: variables of the definitions are given by --var; who signs in office hours alone is told at any hour', async () => {
+  const folder = join(import.meta.dirname, '../../definitions/treasury-desk')
+  const asked = ['who-can', '--as-code', folder, '--var', 'ledgerUrl=https://ledger.test', '--json']
+  const { exit, stdout, stderr } = await quorateShared(asked)
+  expect(exit, stderr).toBe(0)
+  expect(JSON.stringify(readReport(stdout))).toContain("CronSpan('0 8 * * 1-5', '10h', 'Europe/Zurich')")
+})

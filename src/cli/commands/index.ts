@@ -527,6 +527,7 @@ export const commands: readonly CommandRow[] = [
         'sign, send, export, import, policies, quorum, users, credentials, features, wallets or organizations (default: all)',
     },
     options: [
+      ...valueOptions,
       { flags: '--wallet <name>', meaning: 'only over this wallet' },
       { flags: '--key <name>', meaning: 'only over this private key' },
       { flags: '--why', meaning: 'also the policies that are named, with their text, who made and last changed them' },
