@@ -9,6 +9,8 @@ export interface Survey {
   readonly organization?: string
   /** The first member of the root quorum: who a new service's root user becomes. */
   readonly rootUser?: string
+  /** The members of the root quorum, by name. */
+  readonly quorum: readonly string[]
   /** What the definitions call the first API key of that user: the name of a new service's first key. */
   readonly rootKey?: string
   /** The variable in `id: ${env.NAME}`. */
@@ -35,7 +37,8 @@ export function surveyDefinitions(folder: string): Survey {
     ...parts.filter((part) => typeof part === 'object' && part !== null),
   )
   const users = (whole['rootQuorum'] as { users?: unknown } | undefined)?.users
-  const rootUser = Array.isArray(users) && typeof users[0] === 'string' ? users[0] : undefined
+  const quorum = Array.isArray(users) ? users.filter((user) => typeof user === 'string') : []
+  const rootUser = quorum[0]
   const [rootKey] = parts.flatMap((part) => keyNamesOf(part, rootUser))
   const id = String(whole['id'] ?? '').match(/^\$\{env\.(\w+)\}$/)?.[1]
   return {
@@ -43,6 +46,7 @@ export function surveyDefinitions(folder: string): Survey {
     ...(rootUser === undefined ? {} : { rootUser }),
     ...(rootKey === undefined ? {} : { rootKey }),
     ...(id === undefined ? {} : { idVariable: id }),
+    quorum,
     vars: [
       ...new Set(texts.flatMap((text) => [...text.matchAll(/\$\{var\.(\w+)\}/g)].map((match) => match[1]!))),
     ].sort(),

@@ -1,5 +1,5 @@
 /** The main job as a newcomer does it: `quorate up definitions/acme`, twice, then `down`. Everything is the real thing. */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -189,4 +189,24 @@ describe('up', () => {
     const { activities } = JSON.parse((await quorate(['activities', '--limit', '100', '--json'], { env })).stdout)
     expect(activities.filter(({ type }: { type: string }) => type === 'ACTIVITY_TYPE_UPDATE_POLICY_V2')).toHaveLength(1)
   })
+})
+
+test('up approves as somebody whose vote counts, and passes over who may not vote', async () => {
+  const cwd = testFolder()
+  const user = (name: string) =>
+    `  ${name}: { apiKeys: { laptop: { curve: P256, publicKey: "\${var.${name}PublicKey}" } } }`
+  const people = ['aaron', 'alice', 'bob', 'carol'].map(user).join('\n')
+  const policies = `policies: { no-bob: { effect: deny, consensus: "approvers.any(user, user.id == '\${user.bob}')" } }`
+  mkdirSync(join(cwd, 'four'))
+  writeFileSync(
+    join(cwd, 'four/all.yaml'),
+    `organization: four\nid: \${env.FOUR}\nrootQuorum: { threshold: 2, users: [alice, bob, carol] }\nusers:\n${people}\n${policies}\n`,
+  )
+  const firstly = await quorate(['up', 'four'], { cwd })
+  expect(firstly.exit).toBe(0)
+  expect(firstly.stderr).toMatch(/approve CODE --key-file \S+\/bob\.json/)
+  writeFileSync(join(cwd, 'four/more.yaml'), 'tags: { more: {} }\n')
+  const then = await quorate(['up', 'four'], { cwd })
+  await quorate(['down'], { cwd })
+  expect([then.exit, then.stderr]).toEqual([0, expect.stringContaining('What carol sees, and approves:')])
 })

@@ -32,7 +32,7 @@ export async function review(input: CommandInput): Promise<ExitCode> {
 }
 
 /** What an activity is held against. */
-interface Known {
+export interface Known {
   /** Those that the voter gives; otherwise those that were applied from the data folder. */
   readonly plans: readonly KeptPlan[]
   /** Of the data folder. */

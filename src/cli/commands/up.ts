@@ -19,6 +19,7 @@ import {
   surveyDefinitions,
 } from '../../operations/index.ts'
 import { hasChanges } from '../../plan/index.ts'
+import type { Wire } from '../../protocol/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
 import { backgroundStart, bootstrapKey, findPlace } from '../background/connect.ts'
 import type { BackgroundStatus } from '../background/model.ts'
@@ -31,11 +32,11 @@ import { assertNoneAbove } from '../place-of.ts'
 import { planAndShow, saveKeylessLock } from '../planning.ts'
 import { line } from '../screen.ts'
 import { writeValues } from '../values.ts'
-import { renderActivity } from '../views/activity.ts'
+import { type ActivityView, renderActivity } from '../views/activity.ts'
 import { renderInForce } from '../views/operator.ts'
 import { showPlan } from '../views/plan.ts'
 import { createProgressView, renderResult } from '../views/progress.ts'
-import { findKnown, viewForVoter } from './review.ts'
+import { findKnown, type Known, viewForVoter } from './review.ts'
 
 /**
  * Brings everything up. With a folder: plans it, applies it, approves as a demo approver where the embedded
@@ -44,7 +45,7 @@ import { findKnown, viewForVoter } from './review.ts'
 export async function up(input: CommandInput): Promise<ExitCode> {
   const { io, json, args, settings } = input
   const folder = args[0]
-  const survey: Survey = folder === undefined ? { vars: [] } : surveyDefinitions(folder)
+  const survey: Survey = folder === undefined ? { vars: [], quorum: [] } : surveyDefinitions(folder)
   if (folder !== undefined) await assertNoneAbove(input, folder)
   io.say('Bringing up the service, Temporal and a worker …\n')
   const status = await ensureBackground(
@@ -73,7 +74,8 @@ export async function up(input: CommandInput): Promise<ExitCode> {
 
 /**
  * Gives the definitions what they want from outside: the embedded organization's id, its root key, and for every other
- * `${var.NAMEPublicKey}` a demo key of that name. Values that the environment or `--var` give stay theirs.
+ * `${var.NAMEPublicKey}` a demo key of that name. Values that the environment or `--var` give stay theirs. Members of the
+ * root quorum are first among the approvers: their votes count most often.
  */
 async function makeDemoValues(
   { settings }: CommandInput,
@@ -93,7 +95,8 @@ async function makeDemoValues(
     env: survey.idVariable === undefined ? {} : { [survey.idVariable]: status.organizationId },
     vars: Object.fromEntries(keys),
   })
-  return approvers
+  const rank = ({ name }: DemoKey) => (survey.quorum.includes(name) ? 0 : 1)
+  return approvers.toSorted((one, other) => rank(one) - rank(other))
 }
 
 interface Scene {
@@ -140,8 +143,8 @@ async function applyFolder(
 }
 
 /**
- * Votes once for every activity that still waits, as the first demo approver who has not. One that has been decided
- * meanwhile needs only to be looked at again; one that no demo approver can move any further waits for somebody else.
+ * Votes once for every activity that still waits, as the first demo approver who has not and whose vote counts. One that has
+ * been decided meanwhile needs only to be looked at again; one that no demo approver can move any further waits for somebody else.
  */
 async function approveAsDemo(
   input: CommandInput,
@@ -159,18 +162,31 @@ async function approveAsDemo(
     const { approvals } = votesOn(activity, place.now())
     const hasVoted = (key: DemoKey) => approvals.some(({ publicKey }) => publicKey === key.publicKey)
     if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') continue
-    const approver = approvers.find((key) => !hasVoted(key))
-    if (!approver) {
+    const open = approvers.filter((key) => !hasVoted(key))
+    const found = await whoseVoteCounts(activity, { approvers: open, place, known })
+    if (!found) {
       outcome = 'nobody left'
       continue
     }
-    const client = submitter({ ...place, key: approver })
-    io.say(line`\nWhat ${approver.name} sees, and approves:\n`)
-    const seen = await viewForVoter(activity, { client, place, known, actual: await readActual(client) })
-    io.say(renderActivity(seen, io.style, place.now()))
+    io.say(line`\nWhat ${found.approver.name} sees, and approves:\n`)
+    io.say(renderActivity(found.seen, io.style, place.now()))
+    const client = submitter({ ...place, key: found.approver })
     await castVote(client, activity.fingerprint, { vote: 'approve', now: place.now() })
   }
   return outcome
+}
+
+/** The first approver whose approval counts, or may where that is not worked out, and what they see. */
+async function whoseVoteCounts(
+  activity: Wire.Activity,
+  { approvers, place, known }: { readonly approvers: readonly DemoKey[]; readonly place: Place; readonly known: Known },
+): Promise<{ readonly approver: DemoKey; readonly seen: ActivityView } | undefined> {
+  for (const approver of approvers) {
+    const client = reader({ ...place, key: approver })
+    const seen = await viewForVoter(activity, { client, place, known, actual: await readActual(client) })
+    if (seen.review?.standing?.mine !== 'does not count') return { approver, seen }
+  }
+  return undefined
 }
 
 /** The proof: planned again, nothing is left. The lock file is written from what is live now. */
