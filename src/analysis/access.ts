@@ -5,7 +5,7 @@
  * and given names last. Answers that are not known to be the same are reported as a change.
  */
 import type { Access, AccessChange } from '../plan/index.ts'
-import { authorize, type Coalitions, mayVote, type Voter, writeOut } from '../policy/index.ts'
+import { authorize, type Coalitions, mayVote, type Voter, writeByTeam } from '../policy/index.ts'
 import { organizationOf, type Resource } from '../resources/index.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import {
@@ -292,7 +292,7 @@ function createComparison(
 
   /** An answer as a plan shows it. */
   function accessText(lines: readonly AnswerLine[], { named }: Answers): Access {
-    const ways = (people: Coalitions) => writeOut(named(people))
+    const ways = (people: Coalitions) => writeByTeam(named(people))
     const isPlain = ({ conditions, unless }: AnswerLine) => conditions.length === 0 && unless.length === 0
     const told = (line: AnswerLine) => {
       const condition = conditionText(line.conditions, namesById)

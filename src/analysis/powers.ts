@@ -4,7 +4,7 @@
  * lead to funds are asked; those with the same answer are told together. Powers are direct ones: that somebody could first
  * change policies or tags shows as that power.
  */
-import { type Coalitions, type SetsOfPeople, writeOut } from '../policy/index.ts'
+import { type Coalitions, type SetsOfPeople, writeByTeam } from '../policy/index.ts'
 import { type Actual, organizationOf } from '../resources/index.ts'
 import { createPolicyCompiler } from './policies.ts'
 import { conditionText, createAnswers, denialOf } from './power-lines.ts'
@@ -36,9 +36,9 @@ export interface PowerLine {
   readonly people: Coalitions | 'unknown'
 }
 
-/** The sets of a line as plans write them, an entry for each size. */
+/** The sets of a line as plans write them, an entry for each size, and for each team of which any so many suffice. */
 export function waysOf({ people }: PowerLine): readonly SetsOfPeople[] | 'unknown' {
-  return people === 'unknown' ? people : writeOut(people)
+  return people === 'unknown' ? people : writeByTeam(people)
 }
 
 /** The sets that somebody is in, of the same people or fewer classes; undefined where there is none. */

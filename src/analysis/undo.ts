@@ -6,7 +6,7 @@
  */
 import { contextOf, votersOf } from '../authority/index.ts'
 import { fillParameters, type Plan, type PlanInput, type Undo } from '../plan/index.ts'
-import { type Coalitions, type CompiledPolicy, type PolicyContext, whoCan, writeOut } from '../policy/index.ts'
+import { type Coalitions, type CompiledPolicy, type PolicyContext, whoCan, writeByTeam } from '../policy/index.ts'
 import { kinds, organizationOf, type Resource, referencesOf } from '../resources/index.ts'
 import { createMoves } from './indirect.ts'
 import { influenceOf } from './influence.ts'
@@ -44,7 +44,7 @@ export function undoOf(
   if (end.people !== undefined) {
     const sets = end.people === 'too-many' ? end.people : setsTogether(end.people)
     if (sets === 'too-many') return { activities, ways: [], unknown: TOO_MANY, ...lost }
-    return { activities, ways: writeOut(named(sets, walk.names)), ...lost }
+    return { activities, ways: writeByTeam(named(sets, walk.names)), ...lost }
   }
   const { stuck } = end
   const [first] = stuck

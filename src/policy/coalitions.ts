@@ -131,6 +131,35 @@ export function writeOut({ classes, found }: Coalitions): readonly SetsOfPeople[
   return [...bySize].sort(([a], [b]) => a - b).map(([size, some]) => writeSize(classes, some, size))
 }
 
+/**
+ * As `writeOut`, but where the sets of a size are all those of one team and others of another, such as any 2 of the root quorum or
+ * any 2 of the treasury, each such team has an entry of its own: it is said in one, and not cut.
+ */
+export function writeByTeam({ classes, found }: Coalitions): readonly SetsOfPeople[] {
+  return writeOut({ classes, found }).flatMap((whole) => {
+    if (whole.any) return [whole]
+    const size = whole.sets[0]!.length
+    const ofSize = found.filter((counts) => counts.reduce((sum, count) => sum + count, 0) === size)
+    const parts = apart(ofSize).map((some) => ({ some, written: writeSize(classes, some, size) }))
+    const isTeam = ({ any }: SetsOfPeople) => any !== undefined && any.of.length > any.count
+    const teams = parts.flatMap(({ written }) => (isTeam(written) ? [written] : []))
+    const rest = parts.flatMap(({ some, written }) => (isTeam(written) ? [] : some))
+    if (teams.length === 0) return [whole]
+    return [...teams, ...(rest.length > 0 ? [writeSize(classes, rest, size)] : [])]
+  })
+}
+
+/** Sets in groups that have no class in common. */
+function apart(found: readonly (readonly number[])[]): readonly (readonly (readonly number[])[])[] {
+  let groups: (readonly (readonly number[])[])[] = []
+  for (const counts of found) {
+    const shares = (group: readonly (readonly number[])[]) =>
+      group.some((other) => other.some((count, index) => count > 0 && counts[index]! > 0))
+    groups = [...groups.filter((group) => !shares(group)), [...groups.filter(shares).flat(), counts]]
+  }
+  return groups
+}
+
 function writeSize(
   classes: readonly (readonly string[])[],
   found: readonly (readonly number[])[],

@@ -18,7 +18,7 @@ export {
   createCompiler,
   mayVote,
 } from './authorize.ts'
-export { type Coalitions, type SetsOfPeople, writeOut } from './coalitions.ts'
+export { type Coalitions, type SetsOfPeople, writeByTeam, writeOut } from './coalitions.ts'
 export { type PolicyCode, policyCodes } from './codes.ts'
 export { type Completion, type Completions, completeAt, type Hover, hoverAt } from './complete.ts'
 export { compileCounted, type FieldCount, type PolicyCount } from './coverage.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sameCoalitions } from '../../src/analysis/same-coalitions.ts'
 import { findCoalitions } from '../../src/policy/coalitions.ts'
-import { type SetsOfPeople, writeOut } from '../../src/policy/index.ts'
+import { type SetsOfPeople, writeByTeam, writeOut } from '../../src/policy/index.ts'
 
 /** The smallest sets of names for which a rule holds, where everybody may vote. */
 function smallestSets(
@@ -82,6 +82,55 @@ describe('smallest sets', () => {
           ],
         ],
       },
+    )
+  })
+})
+
+describe('by team', () => {
+  const quorum = ['ann', 'ben', 'cleo']
+  const desk = Array.from({ length: 9 }, (_, index) => `desk${index}`)
+
+  test('any 2 of one team or any 2 of another is said of each, and none is cut', () => {
+    const told = writeByTeam({
+      classes: [quorum, desk],
+      found: [
+        [2, 0],
+        [0, 2],
+      ],
+    })
+    expect(told.map(({ any }) => any)).toEqual([
+      { count: 2, of: quorum },
+      { count: 2, of: desk },
+    ])
+    expect(told.every(({ more }) => more === undefined)).toBe(true)
+  })
+
+  test('what is of no team follows, and without a team nothing is told in parts', () => {
+    const classes = [quorum, ['dan'], ['eve'], ['finn']]
+    const pair = [0, 1, 1, 0]
+    expect(writeByTeam({ classes, found: [pair, [2, 0, 0, 0], [0, 0, 1, 1]] }).slice(1)).toEqual([
+      {
+        sets: [
+          ['dan', 'eve'],
+          ['eve', 'finn'],
+        ],
+      },
+    ])
+    const found = [pair, [0, 0, 1, 1]]
+    expect(writeByTeam({ classes, found })).toEqual(writeOut({ classes, found }))
+  })
+
+  test('in parts it is the same sets as in one, each once, wherever none is cut', () => {
+    const counts = fc
+      .tuple(fc.nat(2), fc.nat(2), fc.nat(2), fc.nat(1))
+      .filter((some) => some.some((count) => count > 0))
+    fc.assert(
+      fc.property(fc.uniqueArray(counts, { minLength: 1, maxLength: 4, selector: String }), (found) => {
+        const classes = [['a', 'b'], ['c', 'd'], ['e', 'f'], ['g']]
+        const sets = (written: readonly SetsOfPeople[]) =>
+          written.flatMap((one) => one.sets.map((set) => set.join())).sort()
+        expect(sets(writeByTeam({ classes, found }))).toEqual(sets(writeOut({ classes, found })))
+      }),
     )
   })
 })

@@ -190,6 +190,7 @@ test('policy: the room exports what is listed here', () => {
       "truth",
       "whoCan",
       "whoElse",
+      "writeByTeam",
       "writeOut",
       "writeRefusal",
     ]
