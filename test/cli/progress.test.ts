@@ -12,7 +12,7 @@ const foreseen: Forecast = {
   needed: people.slice(1, 21).map((name) => [people[0]!, name]),
   any: { count: 2, of: people },
 }
-const plan = { batches: [{ forecast: foreseen }] } as unknown as Plan
+const plan = { digest: '', batches: [{ forecast: foreseen }] } as unknown as Plan
 
 function waiting(...approved: string[]): ApplyProgress {
   const votes = { approved, lapsed: [], rejected: [] }
@@ -33,7 +33,19 @@ test('of more sets than a plan writes out, all are told, without those who have 
 
 test('one that waits although those who were foreseen have approved waits for an approver that the plan does not know', () => {
   const style = createStyle(false)
-  const needsBob = { batches: [{ forecast: { outcome: 'waits', needed: [['bob']] } }] } as unknown as Plan
+  const needsBob = { digest: '', batches: [{ forecast: { outcome: 'waits', needed: [['bob']] } }] } as unknown as Plan
   expect(renderRest(waiting('root', 'bob'), needsBob, style, 0)).toContain('waits for an approver')
   expect(withNeeds(waiting('root', 'bob'), needsBob)).not.toMatchObject({ batches: [{ needs: {} }] })
+})
+
+test('of an apply of an earlier plan, an activity that waits is told with its own approvers, whatever its number in the new plan', () => {
+  const style = createStyle(false)
+  const progress = { ...waiting('root'), planDigest: 'earlier' }
+  const needs = (name: string) => ({ forecast: { outcome: 'waits', needed: [[name]] } })
+  const now = (waits: Plan['waiting']) =>
+    ({ digest: 'new', batches: [needs('bob'), needs('carol')], waiting: waits }) as unknown as Plan
+  const { fingerprint } = progress.batches[0]!
+  const second = [{ batch: 1, activityId: '', fingerprint: fingerprint! }] as unknown as Plan['waiting']
+  expect(renderRest(progress, now(second), style, 0)).toContain('waits for carol')
+  expect(renderRest(progress, now(undefined), style, 0)).toContain('waits for an approver')
 })

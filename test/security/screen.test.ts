@@ -453,19 +453,28 @@ const VIEWS: readonly View[] = [
   { name: 'apply: its end', given: progress, render: (one) => renderResult(one, style, NOW) },
   {
     name: 'apply: how it stands',
-    given: { progress, plan: { batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] } },
+    given: {
+      progress,
+      plan: { digest: progress.planDigest, batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] },
+    },
     render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderStanding(of, by, style, NOW),
   },
   { name: 'apply: what to do about its end', given: progress, render: (one) => renderAdvice(one) },
   { name: 'apply: what is new', given: progress, render: (one) => renderNews(one, undefined, style, NOW) },
   {
     name: 'apply: at rest',
-    given: { progress, plan: { batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] } },
+    given: {
+      progress,
+      plan: { digest: progress.planDigest, batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] },
+    },
     render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderRest(of, by, style, NOW),
   },
   {
     name: 'apply: who is waited for',
-    given: { progress, plan: { batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] } },
+    given: {
+      progress,
+      plan: { digest: progress.planDigest, batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] },
+    },
     render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderWaiting(of, by, style, NOW),
   },
   { name: 'send: how it stands', given: send, render: (one) => renderSend(one, style, NOW) },

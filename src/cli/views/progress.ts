@@ -138,7 +138,7 @@ interface Needs {
 /** The progress as data: each activity that waits with who may still vote, as the plan foresaw it; those who have are left out. */
 export function withNeeds(progress: ApplyProgress, plan: Plan | undefined): object {
   const batches = progress.batches.map((batch): BatchProgress & { readonly needs?: Needs } => {
-    const needs = needsOf(batch, plan)
+    const needs = needsOf(batch, plan, progress)
     return needs ? { ...batch, needs } : batch
   })
   return { ...progress, batches }
@@ -147,8 +147,11 @@ export function withNeeds(progress: ApplyProgress, plan: Plan | undefined): obje
 type Waits = Extract<Forecast, { readonly outcome: 'waits' }>
 
 /** Whose approvals one that waits still needs, as the plan foresaw it, without those who have approved; undefined where it foresaw another outcome. */
-function waitsOf(batch: BatchProgress, plan: Plan | undefined): Waits | undefined {
-  const forecast = plan?.batches[batch.index]?.forecast
+function waitsOf(batch: BatchProgress, plan: Plan | undefined, { planDigest }: ApplyProgress): Waits | undefined {
+  // The apply of an earlier plan may be what waits; its batches have other numbers.
+  const found = plan?.waiting?.find(({ fingerprint }) => fingerprint === batch.fingerprint)
+  const index = found?.batch ?? (plan?.digest === planDigest ? batch.index : undefined)
+  const forecast = index === undefined ? undefined : plan?.batches[index]?.forecast
   if (batch.state !== 'waiting' || forecast?.outcome !== 'waits') return undefined
   const approved = new Set(batch.votes?.approved)
   const others = (names: readonly string[]) => names.filter((name) => !approved.has(name))
@@ -165,8 +168,8 @@ function waitsOf(batch: BatchProgress, plan: Plan | undefined): Waits | undefine
   }
 }
 
-function needsOf(batch: BatchProgress, plan: Plan | undefined): Needs | undefined {
-  const waits = waitsOf(batch, plan)
+function needsOf(batch: BatchProgress, plan: Plan | undefined, progress: ApplyProgress): Needs | undefined {
+  const waits = waitsOf(batch, plan, progress)
   return waits && { needed: waits.needed, ...(waits.any ? { any: waits.any } : {}) }
 }
 
@@ -183,7 +186,7 @@ function nextText({ batches, error, state }: ApplyProgress): string {
 export const renderStanding = view(
   (progress: ApplyProgress, plan: Plan | undefined, style: Style, now: number): string => {
     const votes = progress.batches.flatMap((batch) => {
-      const waits = waitsOf(batch, plan)
+      const waits = waitsOf(batch, plan, progress)
       const code = shortCode(batch.fingerprint ?? '')
       const who = waits ? ` waits for ${renderApprovers(waits)}, who` : ''
       const by = who === '' ? ' waits for an approver, who' : who
@@ -206,7 +209,7 @@ export const renderWaiting = view((progress: ApplyProgress, plan: Plan, style: S
     .filter(({ state }) => state === 'waiting')
     .map((batch) => {
       const { summary, activityId, fingerprint } = batch
-      const waits = waitsOf(batch, plan)
+      const waits = waitsOf(batch, plan, progress)
       const who = waits ? renderApprovers(waits) : 'an approver'
       const more = [...votesText(batch, style, now), style.dim(`activity ${activityId}, fingerprint ${fingerprint}`)]
       return `  ${style.strong(shortCode(fingerprint ?? ''))}  ${summary}, waits for ${who}\n             ${more.join('; ')}\n`
