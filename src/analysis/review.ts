@@ -1,6 +1,6 @@
 import { actingVoter, approverOf, contextOf, standingCredentials, votersOf, votesOn } from '../authority/index.ts'
 import { type Change, type Forecast, type Plan, planOfActivity } from '../plan/index.ts'
-import { authorize, mayVote, type PolicyContext, whoElse } from '../policy/index.ts'
+import { authorize, mayVote, type PolicyContext, whoAnew, whoElse } from '../policy/index.ts'
 import { findActivity, type Wire } from '../protocol/index.ts'
 import {
   type Actual,
@@ -152,7 +152,7 @@ function standingOf(
     },
   )
   const { outcome } = authorize(policies, context)
-  const others = whoElse(policies, context, votersOf(organization, nowMs))
+  const others = (voters.length === 0 ? whoAnew : whoElse)(policies, context, votersOf(organization, nowMs))
   const needed = (): Forecast => {
     if (outcome === 'OUTCOME_ALLOW') return { outcome: 'completes' }
     if (others === 'too-many') return { outcome: 'depends', reason: 'there are too many ways to approve it to try all' }

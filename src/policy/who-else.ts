@@ -38,6 +38,16 @@ export function whoElse(
 }
 
 /**
+ * Finds who would have to approve a request that waits though each of its approvals has lapsed: the smallest sets of people, each of
+ * whom has to be somebody who may vote. Of the context the approvers and credentials are not read.
+ */
+export function whoAnew(policies: readonly CompiledPolicy[], context: PolicyContext, people: readonly Voter[]): Needs {
+  const found = search(policies, { ...context, approvers: [], credentials: [] }, people, 'smallest', 'voted')
+  if (found === 'gave-up') return 'too-many'
+  return writeOut(found)[0] ?? 'nobody'
+}
+
+/**
  * Finds all sets of people who can get a request allowed among themselves, one of them by asking for it, and from which nobody
  * can be left out. Of the context the approvers and credentials are not read.
  */
@@ -58,6 +68,7 @@ function search(
   start: PolicyContext,
   people: readonly Voter[],
   which: 'smallest' | 'all',
+  begins: 'asked' | 'voted' = 'asked',
 ): Coalitions | 'gave-up' {
   const { taking, stepsOfOthers } = takingPart(policies, start)
   let isBudgetEnough = true
@@ -68,11 +79,12 @@ function search(
   }
   const found = searchAmong(taking, start, people, {
     which,
+    begins,
     createRest,
     onEnd: (rest) => (isBudgetEnough &&= !isUsedUp(rest)),
   })
   if (isBudgetEnough) return found
-  return searchAmong(policies, start, people, { which, createRest: createBudget, onEnd: () => {} })
+  return searchAmong(policies, start, people, { which, begins, createRest: createBudget, onEnd: () => {} })
 }
 
 function searchAmong(
@@ -81,10 +93,13 @@ function searchAmong(
   people: readonly Voter[],
   {
     which,
+    begins,
     createRest,
     onEnd,
   }: {
     readonly which: 'smallest' | 'all'
+    /** Whether the first approval is that of who asks for it, or a vote on what was asked for. */
+    readonly begins: 'asked' | 'voted'
     readonly createRest: (joined: PolicyContext) => Budget
     readonly onEnd: (rest: Budget) => void
   },
@@ -93,7 +108,7 @@ function searchAmong(
   const join = (context: PolicyContext, { approver, credential }: Ballot) => {
     const joined = withBallot(context, approver, credential)
     // Asking for it is the first approval, and needs nobody's leave; it only must not be denied.
-    const asks = context.approvers.length === 0
+    const asks = begins === 'asked' && context.approvers.length === 0
     if (!asks) {
       const rest = createRest(joined)
       const isVote = mayVote(policies, context, approver, credential, rest)

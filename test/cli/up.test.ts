@@ -173,13 +173,15 @@ describe('up', () => {
     const [{ id }] = await waiting()
     expect((await quorate(['clock', '+25h'], { env })).exit).toBe(0)
     expect((await quorate(['up'], { env })).stderr).toContain("The service's time is 1d1h ahead")
+    const bob = ['--key-file', join(folder, 'data/keys/bob.json')]
+    const lapsed = await quorate(['review', id, ...bob], { env })
+    expect(lapsed.stdout).toMatch(/needs +any 2 of alice, bob, carol; your approval counts\n +lapsed +alice: /)
     const again = await quorate(['apply', defs, '--yes'], { env })
     expect(again.exit).toBe(3)
     expect(await waiting()).toMatchObject([{ id }])
     // How long it waits is told by the service's clock, as `activities` tells it.
     expect(again.stdout).toMatch(/approved by alice, for 1 day\b/)
     expect((await quorate(['status'], { env })).stdout).toMatch(/approved by alice, for 1 day\b/)
-    const bob = ['--key-file', join(folder, 'data/keys/bob.json')]
     expect((await quorate(['approve', id, '--yes', ...bob], { env })).exit).toBe(0)
     const end = await quorate(['status', '--follow'], { env })
     expect(end.stdout).toContain('1 done')

@@ -12,6 +12,7 @@ import {
   explain,
   type PolicyContext,
   type PolicyText,
+  whoAnew,
   whoElse,
 } from '../../src/policy/index.ts'
 import { runs } from '../runs.ts'
@@ -216,6 +217,19 @@ describe('explain: who else', () => {
   test('explain: nobody, when all people together are too few', () => {
     const most = pair.replace('2', '5')
     expect(whoElse([compilePolicy(allow(undefined, most))], base, people)).toBe('nobody')
+  })
+
+  test('explain: with no approval left it is asked anew, and of nobody whose vote is not taken', () => {
+    const waiting = { ...base, approvers: [], credentials: [] }
+    const policies = [compilePolicy(allow(undefined, pair))]
+    expect(whoElse(policies, waiting, people)).toBeUndefined()
+    const ops = ['ana', 'bob', 'cyd']
+    expect(whoAnew(policies, waiting, people)).toMatchObject({ any: { count: 2, of: ops } })
+    // Whoever asks needs no leave; dan could have asked for it, and may not vote.
+    const anybody = [
+      compilePolicy(allow(undefined, "approvers.any(u, u.tags.contains('t-ops')) && approvers.count() == 1")),
+    ]
+    expect(whoAnew(anybody, waiting, people)).toMatchObject({ any: { count: 1, of: ops } })
   })
 
   test('explain: not asked when the request does not wait', () => {

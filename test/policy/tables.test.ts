@@ -188,6 +188,7 @@ test('policy: the room exports what is listed here', () => {
       "rules",
       "showType",
       "truth",
+      "whoAnew",
       "whoCan",
       "whoElse",
       "writeByTeam",
