@@ -1,9 +1,10 @@
 /** The main job as a newcomer does it: `quorate up definitions/acme`, twice, then `down`. Everything is the real thing. */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { quorate, type Ran, readAll, serve, testFolder } from './harness.ts'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { quorate, type Ran, readAll, serve, testFolder, writeFiles } from './harness.ts'
 
 vi.setConfig({ hookTimeout: 600_000 })
 
@@ -193,22 +194,26 @@ describe('up', () => {
   })
 })
 
-test('up approves as somebody whose vote counts, and passes over who may not vote', async () => {
+test('up approves as members of the root quorum first, and never as somebody whose vote does not count', async () => {
   const cwd = testFolder()
-  const user = (name: string) =>
-    `  ${name}: { apiKeys: { laptop: { curve: P256, publicKey: "\${var.${name}PublicKey}" } } }`
-  const people = ['aaron', 'alice', 'bob', 'carol'].map(user).join('\n')
-  const policies = `policies: { no-bob: { effect: deny, consensus: "approvers.any(user, user.id == '\${user.bob}')" } }`
-  mkdirSync(join(cwd, 'four'))
-  writeFileSync(
-    join(cwd, 'four/all.yaml'),
-    `organization: four\nid: \${env.FOUR}\nrootQuorum: { threshold: 2, users: [alice, bob, carol] }\nusers:\n${people}\n${policies}\n`,
-  )
-  const firstly = await quorate(['up', 'four'], { cwd })
-  expect(firstly.exit).toBe(0)
-  expect(firstly.stderr).toMatch(/approve CODE --key-file \S+\/bob\.json/)
-  writeFileSync(join(cwd, 'four/more.yaml'), 'tags: { more: {} }\n')
-  const then = await quorate(['up', 'four'], { cwd })
-  await quorate(['down'], { cwd })
-  expect([then.exit, then.stderr]).toEqual([0, expect.stringContaining('What carol sees, and approves:')])
+  const ran = async (name: string, carolKey: string) => {
+    const user = (one: string, publicKey = `\${var.${one}PublicKey}`) =>
+      `  ${one}: { apiKeys: { laptop: { curve: P256, publicKey: "${publicKey}" } } }\n`
+    const text = `organization: ${name}\nid: \${env.ID}\nrootQuorum: { threshold: 2, users: [alice, carol] }\ntags: { treasury: {} }\nusers:\n`
+    writeFiles(join(cwd, name), { 'all.yaml': text + user('aaron') + user('alice') + user('carol', carolKey) })
+    const at = ['--data-dir', join(cwd, `${name}-data`)]
+    const came = await quorate(['up', name, ...at], { cwd })
+    writeFiles(join(cwd, name), {
+      'more.yaml': 'policies: { no-exports: { effect: deny, condition: "activity.action == \'EXPORT\'" } }\n',
+    })
+    const again = await quorate(['up', name, ...at], { cwd })
+    await quorate(['down', ...at], { cwd })
+    return { came, again }
+  }
+  const both = await ran('both', '${var.carolPublicKey}')
+  expect([both.came.exit, both.again.exit]).toEqual([0, 0])
+  expect(both.again.stderr).toMatch(/What carol sees, and approves:[\s\S]*approve CODE --key-file \S+\/carol\.json/)
+  const alone = await ran('alone', generateP256KeyPair().publicKey)
+  expect(alone.again.exit).toBe(3)
+  expect(alone.again.stderr).not.toContain('sees, and approves')
 })
