@@ -98,6 +98,11 @@ test('evidence: what creates users and policies is decided by the state without 
   const { checks } = verifyEvidence(await collect(users[0]!.id))
   expect(checks.at(-1)).toMatchObject({ what: 'decision', verdict: 'unknown' })
   expect(checks.at(-1)!.said).toMatch(/^ACTIVITY_TYPE_\w+ \S+ has changed since what decides.*decides it alike$/)
+
+  const { policyId } = activities.find(({ type }) => type === 'ACTIVITY_TYPE_CREATE_POLICY_V3')!.result
+    .createPolicyResult!
+  const own = await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, policyNotes: 'again' })
+  expect(verifyEvidence(await collect(own.id)).checks.at(-1)!.said).toMatch(/^this activity itself has changed since/)
 })
 
 /** Every leaf of a value: its path, and something else of the same sort. */

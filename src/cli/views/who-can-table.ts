@@ -22,7 +22,7 @@ export const renderWhoCanCsv = view((report: WhoCanView): string => {
         ways === 'unknown' ? 'unknown' : waysText(ways),
         condition,
         unless.join('; '),
-        policies.join('; '),
+        [...policies, ...(condition === '' ? ['the root quorum'] : [])].join('; '),
         '',
       ]),
     ),
