@@ -41,6 +41,9 @@ test('messages: what a service has put into its outbox is shown to its owner, an
     state: 'good',
     found: expect.stringContaining('e-mails go to smtps://mail.example, text messages to the outbox in '),
   })
+  // Without a service here, and its own mail, there is no outbox to look into.
+  const none = { QUORATE_SMTP_URL: '', QUORATE_SMTP_PASSWORD_FILE: '', QUORATE_MAIL_FROM: '' }
+  expect(await finding(none)).toMatchObject({ state: 'not used', found: 'no service has kept anything here' })
   expect(await finding({ QUORATE_SMTP_PASSWORD: 'canary' })).toMatchObject({ state: 'bad' })
 })
 

@@ -236,13 +236,19 @@ async function checkRelayers({ settings }: CommandInput): Promise<Finding> {
   return { check, state: 'good', found: `sponsored sends are paid by ${found}` }
 }
 
+/** Also where the API is somebody else's: what that keeps and sends is its own business. */
+const NO_SERVICE_YET = 'no service has kept anything here'
+
 /** Checks PostgreSQL, if the service keeps its rows there; its file in the data folder needs no check. */
 async function checkDatabase(input: CommandInput, askStanding: Standing): Promise<Finding> {
   const check = 'database'
   try {
     const database = readDatabase(input)
     const standing = await askStanding()
-    if (!database || !standing) return { check, state: 'not used', found: 'rows are in a file of the service’s folder' }
+    if (!database || !standing) {
+      const isHere = existsSync(serviceFolder(input))
+      return { check, state: 'not used', found: isHere ? 'rows are in a file of the service’s folder' : NO_SERVICE_YET }
+    }
     const { version, pending, processes, holds } = standing
     const found = `PostgreSQL ${version}, ${renderDatabase(database)}`
     if (!holds) return { check, state: 'not used', found: `${found}: no service has kept anything there yet` }
@@ -285,7 +291,7 @@ async function checkWebhooks(input: CommandInput, askStanding: Standing): Promis
   } catch (error) {
     return bad(check, error)
   }
-  if (givenUp === undefined) return { check, state: 'not used', found: 'no service has kept anything here' }
+  if (givenUp === undefined) return { check, state: 'not used', found: NO_SERVICE_YET }
   const { count, last } = givenUp
   if (last === undefined) return { check, state: 'good', found: 'none was given up' }
   const found = givenUpText(count, last)
@@ -300,6 +306,8 @@ async function checkMessages(input: CommandInput): Promise<Finding> {
   const check = 'messages'
   try {
     const { smtp, sms, sandbox } = await readMessageOptions({ options: {}, environment: input.environment })
+    const isElsewhere = !smtp && !sms && !existsSync(serviceFolder(input))
+    if (isElsewhere && !sandbox) return { check, state: 'not used', found: NO_SERVICE_YET }
     const outbox = `the outbox in ${serviceFolder(input)}, which \`quorate messages\` shows`
     const found = [
       `e-mails go to ${smtp ? `${smtp.url.protocol}//${smtp.url.host}` : outbox}`,
