@@ -5,7 +5,7 @@ import { renderDeliveries } from '../../src/cli/views/webhooks.ts'
 import { askAboutWebhooks } from '../../src/service/operator/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
 import { complete } from '../service/handlers/steps.ts'
-import { startTestService } from '../service/harness.ts'
+import { createTestUser, startTestService } from '../service/harness.ts'
 import { startIssuer } from '../service/oidc/issuer.ts'
 import { fetchKeys, type Received, startReceiver, subscribe, verdictOf } from '../service/outbox/receiver.ts'
 import { startWrongNode } from '../service/outbox/wrong-node.ts'
@@ -178,6 +178,26 @@ describe('webhooks', () => {
     expect(both).toEqual([first, expect.anything()])
     expect(await listed(['--rotate-webhook-key'])).toEqual(both)
   })
+})
+
+test('webhooks: an endpoint that nobody has approved is asked for no more once nobody listens', async () => {
+  const service = await startTestService({ operator: true })
+  onTestFinished(() => service.close())
+  const bob = await createTestUser(service, 'bob')
+  const userIds = [service.rootUserId, bob.userId]
+  await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+  const home = testFolder()
+  const env = environmentOf(service, home, service.root.privateKey)
+  const listen = startCommand(['webhooks', 'listen', '--folder', service.dataDir], { env, home })
+  await listen.says(/The endpoint waits for approval as/)
+  listen.kill()
+  const { exit, stderr } = await listen.ended
+  expect([exit, stderr]).toEqual([0, expect.stringContaining('and it is asked for no more.\n')])
+  expect(stderr).not.toContain('deleted')
+  const { activities } = await service.root.query('list_activities', {})
+  expect(activities.find(({ type }) => type === 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT')?.status).toBe(
+    'ACTIVITY_STATUS_REJECTED',
+  )
 })
 
 describe('webhooks: listening to a service that is gone', () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ClientError, type QueryClient, type SubmitClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, messageOf, QuorateError } from '../../diagnostics/index.ts'
-import { type Place, submitter } from '../../operations/index.ts'
+import { castVote, type Place, submitter } from '../../operations/index.ts'
 import { makeBody, shortCode } from '../../plan/index.ts'
 import { activities, isWaiting, type Wire } from '../../protocol/index.ts'
 import { ServiceError } from '../../service/index.ts'
@@ -31,7 +31,7 @@ const FORWARD_MS = 9_000
 
 /**
  * Makes an endpoint of its own, shows each event that comes and is verified, and forwards it, until Ctrl-C; then the endpoint
- * goes.
+ * goes, and one that waits for approval is asked for no more.
  */
 export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> {
   const { io, options } = input
@@ -77,7 +77,11 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
       mayExist = false
       throw notThere(error, url)
     })
-    io.say('Ending: the endpoint is deleted.\n')
+    if (waiting && (await isStillAsked(client, waiting))) {
+      await castVote(client, waiting.fingerprint, { vote: 'reject', now: place.now() })
+      mayExist = false
+      io.say('Ending: nobody has approved the endpoint, and it is asked for no more.\n')
+    } else io.say('Ending: the endpoint is deleted.\n')
   } finally {
     ending.abort()
     if (mayExist)
@@ -210,6 +214,11 @@ async function makeEndpoint(
     facts: { activityId: activity.id, status: activity.status },
     next: 'see why with `quorate activities`',
   })
+}
+
+async function isStillAsked(client: QueryClient, { id }: Wire.Activity): Promise<boolean> {
+  const { activity } = await client.query('get_activity', { activityId: id })
+  return isWaiting(activity.status)
 }
 
 async function deleteEndpoint(
