@@ -214,6 +214,6 @@ test('up approves as members of the root quorum first, and never as somebody who
   expect([both.came.exit, both.again.exit]).toEqual([0, 0])
   expect(both.again.stderr).toMatch(/What carol sees, and approves:[\s\S]*approve CODE --key-file \S+\/carol\.json/)
   const alone = await ran('alone', generateP256KeyPair().publicKey)
-  expect(alone.again.exit).toBe(3)
-  expect(alone.again.stderr).not.toContain('sees, and approves')
+  expect(alone.came.exit).toBe(3)
+  expect(alone.came.stderr).not.toContain('sees, and approves')
 })

@@ -97,7 +97,7 @@ test('who-can: powers of the live organization with a key that may only read; no
     '',
   ])
   const over = await quorateShared(['who-can', 'quorum', '--csv'], { env })
-  expect(over.stdout).toMatch(/^quorum,,ACTIVITY_TYPE_UPDATE_ROOT_QUORUM,[^,]+,,,the root quorum,,20/m)
+  expect(over.stdout).toMatch(/^quorum,,ACTIVITY_TYPE_UPDATE_ROOT_QUORUM,(?:"[^"]+"|[^,]+),,,the root quorum,,20/m)
   const stranger = await quorateShared(['who-can', '--user', 'mallory'], { env })
   expect(stranger.stderr).toContain('error cli/unknown-user: there is no user `mallory`')
 
