@@ -98,11 +98,6 @@ test('evidence: what creates users and policies is decided by the state without 
   const { checks } = verifyEvidence(await collect(users[0]!.id))
   expect(checks.at(-1)).toMatchObject({ what: 'decision', verdict: 'unknown' })
   expect(checks.at(-1)!.said).toMatch(/^ACTIVITY_TYPE_\w+ \S+ has changed since what decides.*decides it alike$/)
-
-  const { policyId } = activities.find(({ type }) => type === 'ACTIVITY_TYPE_CREATE_POLICY_V3')!.result
-    .createPolicyResult!
-  const own = await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, policyNotes: 'again' })
-  expect(verifyEvidence(await collect(own.id)).checks.at(-1)!.said).toMatch(/^this activity itself has changed since/)
 })
 
 /** Every leaf of a value: its path, and something else of the same sort. */
@@ -214,4 +209,13 @@ test('quorate evidence --out, verify: a file that is checked without settings, a
   expect(JSON.parse(broken.stdout).checks[0]).toMatchObject({ what: 'bundle', verdict: 'broken' })
   const other = await quorateShared(['evidence', 'verify', file, '--collector', '02ab'])
   expect(other.exit).toBe(1)
+})
+
+// Last: it changes what decides the others.
+test('evidence: where the activity itself has changed what decides, that is said', async () => {
+  const { activities } = await service.root.query('list_activities', { paginationOptions: { limit: '100' } })
+  const { policyId } = activities.find(({ type }) => type === 'ACTIVITY_TYPE_CREATE_POLICY_V3')!.result
+    .createPolicyResult!
+  const own = await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, policyNotes: 'again' })
+  expect(verifyEvidence(await collect(own.id)).checks.at(-1)!.said).toMatch(/^this activity itself has changed since/)
 })
