@@ -175,8 +175,6 @@ describe('up', () => {
     expect((await quorate(['clock', '+25h'], { env })).exit).toBe(0)
     expect((await quorate(['up'], { env })).stderr).toContain("The service's time is 1d1h ahead")
     const bob = ['--key-file', join(folder, 'data/keys/bob.json')]
-    const lapsed = await quorate(['review', id, ...bob], { env })
-    expect(lapsed.stdout).toMatch(/needs +any 2 of alice, bob, carol; your approval counts\n +lapsed +alice: /)
     const again = await quorate(['apply', defs, '--yes'], { env })
     expect(again.exit).toBe(3)
     expect(await waiting()).toMatchObject([{ id }])

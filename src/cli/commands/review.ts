@@ -32,7 +32,7 @@ export async function review(input: CommandInput): Promise<ExitCode> {
 }
 
 /** What an activity is held against. */
-export interface Known {
+export interface KnownToVoter {
   /** Those that the voter gives; otherwise those that were applied from the data folder. */
   readonly plans: readonly KeptPlan[]
   /** Of the data folder. */
@@ -41,7 +41,7 @@ export interface Known {
   readonly sends: SendsKnown
 }
 
-export async function findKnown(input: CommandInput, place: Place): Promise<Known> {
+export async function findKnown(input: CommandInput, place: Place): Promise<KnownToVoter> {
   const { options, settings } = input
   const store = createPlanStore(join(settings.dataDir, 'plans'))
   const files = (options['plan'] as readonly string[] | undefined) ?? []
@@ -64,7 +64,7 @@ export async function viewForVoter(
   }: {
     readonly client: QueryClient
     readonly place: Place
-    readonly known: Known
+    readonly known: KnownToVoter
     readonly actual: Actual
   },
 ): Promise<ActivityView> {

@@ -36,7 +36,7 @@ import { type ActivityView, renderActivity } from '../views/activity.ts'
 import { renderInForce } from '../views/operator.ts'
 import { showPlan } from '../views/plan.ts'
 import { createProgressView, renderResult } from '../views/progress.ts'
-import { findKnown, type Known, viewForVoter } from './review.ts'
+import { findKnown, type KnownToVoter, viewForVoter } from './review.ts'
 
 /**
  * Brings everything up. With a folder: plans it, applies it, approves as a demo approver where the embedded
@@ -179,7 +179,11 @@ async function approveAsDemo(
 /** The first approver whose approval counts, or may where that is not worked out, and what they see. */
 async function whoseVoteCounts(
   activity: Wire.Activity,
-  { approvers, place, known }: { readonly approvers: readonly DemoKey[]; readonly place: Place; readonly known: Known },
+  {
+    approvers,
+    place,
+    known,
+  }: { readonly approvers: readonly DemoKey[]; readonly place: Place; readonly known: KnownToVoter },
 ): Promise<{ readonly approver: DemoKey; readonly seen: ActivityView } | undefined> {
   for (const approver of approvers) {
     const client = reader({ ...place, key: approver })
