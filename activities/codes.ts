@@ -102,7 +102,7 @@ export const applyCodes = {
   'apply/transaction-replaced': {
     summary: 'another transaction of the account has taken the nonce of this one, which moved nothing and never will',
     solve:
-      'nothing, where it was replaced or cancelled on purpose; otherwise find out what else sends from the account, then send it under a new reference',
+      'nothing, where it was replaced or cancelled on purpose, also from another data folder; otherwise find out what that transaction pays, and send under a new reference only what it does not',
     exit: EXIT.partial,
   },
   'apply/nothing-moved': {

@@ -58,6 +58,11 @@ export interface SendLedger {
    * round or a later one is entered already, that stays.
    */
   enterAgain(order: SendOrder, isRejected: (entry: SendEntry) => Promise<boolean>): Promise<boolean>
+  /**
+   * Keeps which reference was the first of all that look alike to begin a payment, and returns it: this one, unless there was one
+   * before that has the payment still. `look` names both, in one word.
+   */
+  claimLook(look: string, order: SendOrder): Promise<string>
   /** Whether the last order of the reference was stopped, and no other has taken its place. */
   isStopped(sendId: string): Promise<boolean>
   /** Records the progress of a send. A send that has ended keeps its end, also if an older state is handed in again. */
@@ -167,6 +172,11 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     return text === undefined ? undefined : (JSON.parse(text) as SendProgress)
   }
 
+  const isStopped = async (sendId: string) => {
+    const now = await nameNow(sendId)
+    return now.stopped > 0 && (await readOrder(now.name)) === undefined
+  }
+
   return {
     async enter(order) {
       const sendId = sendIdOf(order)
@@ -272,10 +282,16 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       await claim(stoppedAt(name), '')
       return true
     },
-    async isStopped(sendId) {
-      const now = await nameNow(sendId)
-      return now.stopped > 0 && (await readOrder(now.name)) === undefined
+    async claimLook(look, { organization, reference }) {
+      const name = encodeHex(sha256(JSON.stringify([organization.id, look])))
+      for (let free = 0; ; free++) {
+        const path = join(folder, 'send-looks', nameOf(name, free))
+        await claim(path, reference)
+        const first = (await read(path)) ?? reference
+        if (first === reference || !(await isStopped(sendIdOf({ organization, reference: first })))) return first
+      }
     },
+    isStopped,
     async putProgress(progress) {
       const { sendId, state } = progress
       await write(progressAt((await nameNow(sendId)).name), JSON.stringify(progress), (text) => {

@@ -61,6 +61,8 @@ export interface SendProgress {
   readonly since?: string
   /** Names of the users whose approvals count now. */
   readonly approved?: readonly string[]
+  /** Names of those whose approvals count no more, where somebody has looked since they lapsed: they are to vote again. */
+  readonly lapsed?: readonly string[]
   readonly sendTransactionStatusId?: string
   /** On Solana its signature. */
   readonly transactionHash?: string
@@ -95,16 +97,22 @@ export interface TransactionState extends Pick<SendProgress, 'activityId' | 'fin
   readonly error?: Failure
 }
 
-/** Whether two orders under one reference ask for the same: a fee that nobody said is whatever the reference was begun with. */
-export function isSameSend(one: SendOrder, other: SendOrder): boolean {
+/**
+ * Whether an order asks for what its reference was begun with: a fee that nobody says now is the one that it was begun with, whether
+ * somebody said that or not.
+ */
+export function isSameSend(begun: SendOrder, order: SendOrder): boolean {
   const sent = ({ type, parameters }: SendOrder) => canonicalJson({ type, parameters })
-  if (sent(one) === sent(other)) return true
-  return isFeeUnsaid(one) && isFeeUnsaid(other) && sent(withoutFeeCeiling(one)) === sent(withoutFeeCeiling(other))
+  if (sent(begun) === sent(order)) return true
+  return isFeeUnsaid(order) && sent(withoutFee(begun)) === sent(withoutFee(order))
 }
 
 /** An order as it was asked for: without the ceiling that it was given. */
 export function withoutFeeCeiling(order: SendOrder): SendOrder {
-  if (order.feeCeiling === undefined) return order
+  return order.feeCeiling === undefined ? order : withoutFee(order)
+}
+
+function withoutFee(order: SendOrder): SendOrder {
   const { feeCeiling: _, parameters, ...rest } = order
   const { maxFeePerGas: __, ...asked } = parameters as JsonObject
   const { unsignedTransaction } = asked

@@ -3,4 +3,4 @@
  * Apart from `diagnostics`, which every command line loads before its first line: this room brings the table of UTS #39.
  */
 export { addressDifference, addressesIn, indexAddressLookAlikes } from './addresses.ts'
-export { difference, findLookAlikes, indexLookAlikes, type ScopedName } from './names.ts'
+export { difference, findLookAlikes, indexLookAlikes, looksOf, type ScopedName } from './names.ts'

@@ -80,7 +80,7 @@ export function difference(name: string, like: string): string {
  * The forms by which a name is compared: its skeleton without regard to case, and that of its small letters, since a capital I
  * looks like an l and is an i.
  */
-function looksOf(name: string): readonly string[] {
+export function looksOf(name: string): readonly string[] {
   // Most names are ASCII, and thousands are compared: there nothing is decomposed, and nothing but a blank is left out.
   const bare = /^[ -~]*$/.test(name)
     ? name.replaceAll(' ', '')

@@ -1,7 +1,7 @@
 /** References that a reader takes for one another: two people who pay the same invoice write its number in two ways. */
-import type { SendOrder } from '../../activities/index.ts'
+import type { PlanStore, SendOrder } from '../../activities/index.ts'
 import { EXIT, QuorateError } from '../diagnostics/index.ts'
-import { indexLookAlikes } from '../look-alikes/index.ts'
+import { indexLookAlikes, looksOf } from '../look-alikes/index.ts'
 import { paymentOf } from './elsewhere.ts'
 
 /** An order, and one under a reference that looks like its own. */
@@ -63,6 +63,31 @@ export function assertNotAlike(found: readonly AlikeReference[], not: readonly s
     facts: { reference: first.order.reference, 'looks like': first.like.reference, submitted: 'nothing' },
     next: `if this is another payment, say so with --not '${equal.map(({ like }) => like.reference).join(',')}'`,
   })
+}
+
+/**
+ * Refuses what begins the same payment as another, under a reference that looks like that one's, at the same moment: of several
+ * in one ledger the first may go on. Called right before an order is entered. Throws `cli/reference-alike`.
+ */
+export async function assertFirstAlike(
+  ledger: Pick<PlanStore['sends'], 'claimLook'>,
+  order: SendOrder,
+  not: readonly string[],
+): Promise<void> {
+  if (order.replaces !== undefined) return
+  const payment = paymentOf(order)
+  // In one order, so that of two at least one is the first of all that both have.
+  for (const look of [...looksOf(bareOf(order.reference))].sort()) {
+    const first = await ledger.claimLook(JSON.stringify([look, payment]), order)
+    if (first === order.reference || not.includes(first)) continue
+    const { reference, amount, to } = order
+    const message = `reference ${reference} looks like ${first}, under which ${amount} to ${to} is begun too`
+    throw new QuorateError('cli/reference-alike', message, {
+      exit: EXIT.refused,
+      facts: { reference, 'looks like': first, submitted: 'nothing' },
+      next: `look at it with \`quorate sends\`; if this is another payment, say so with --not '${first}'`,
+    })
+  }
 }
 
 function bareOf(reference: string): string {

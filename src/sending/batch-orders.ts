@@ -4,6 +4,7 @@ import type { QueryClient } from '../client/index.ts'
 import { type Diagnostic, diagnostic, positionAt, QuorateError, sortDiagnostics } from '../diagnostics/index.ts'
 import type { BatchFile, FileRow } from './batch-file.ts'
 import { findChainRefusal, unknownChain } from './check-chain.ts'
+import { otherOptions, SAME_PAYMENT } from './elsewhere.ts'
 import type { SendMeaning } from './meaning.ts'
 import { chainOf, makeOrder } from './order.ts'
 import { type Known, meaningOf } from './prepare.ts'
@@ -89,9 +90,13 @@ async function checkTaken(
     if (entered === undefined || isSameSend(entered, order)) continue
     if ((await ledger.getProgress(sendIdOf(order)))?.state === 'given up') continue
     const { amount, from, to, orderedAt } = entered
-    const message = `reference \`${order.reference}\` stands for another send: ${amount} from ${from} to ${to}, since ${orderedAt}`
+    const options = otherOptions(entered, order)
+    const why =
+      options === undefined ? 'stands for another send' : `is this payment, begun with other options (${options})`
+    const message = `reference \`${order.reference}\` ${why}: ${amount} from ${from} to ${to}, since ${orderedAt}`
     const span = file.at(row.cells.get('ref'), row)
-    found.push(diagnostic('cli/reference-taken', message, span, { help: 'give this send a reference of its own' }))
+    const help = options === undefined ? 'give this send a reference of its own' : SAME_PAYMENT
+    found.push(diagnostic('cli/reference-taken', message, span, { help }))
   }
   return found
 }

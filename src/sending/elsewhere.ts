@@ -239,17 +239,21 @@ type Refused = readonly { readonly order: SendOrder; readonly by: SentElsewhere 
 function takenElsewhere(taken: Refused): QuorateError {
   const [{ order, by }] = taken as readonly [Refused[number]]
   const { which, ids, rest } = summaryOf(taken)
-  return new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send${rest}`, {
+  const options = otherOptions({ type: order.type, parameters: by.parameters as SendOrder['parameters'] }, order)
+  const why = options === undefined ? 'stands for another send' : 'is this payment, begun with other options'
+  const own = options === undefined ? 'give this send a reference of its own' : SAME_PAYMENT
+  return new QuorateError('cli/reference-taken', `reference \`${order.reference}\` ${why}${rest}`, {
     exit: EXIT.refused,
     facts: {
       'that send': canonicalJson(by.parameters),
       activity: by.activityId,
       ...which,
+      ...(options === undefined ? {} : { 'with other': options }),
       'how this is known':
         'the time in its request is one that follows from this reference; from another reference it follows once in a million times',
       submitted: 'nothing',
     },
-    next: `give this send a reference of its own; if that send has another reference in your records, say so with --not ${ids}`,
+    next: `${own}; if that send has another reference in your records, say so with --not ${ids}`,
   })
 }
 
@@ -328,6 +332,27 @@ export function paymentOf({
     return undefined
   }
 }
+
+/** What to do where a reference has the same payment: under another reference it would be paid twice. */
+export const SAME_PAYMENT =
+  'give the command as it was given then, or leave --max-fee out; what is broadcast is offered for more with `quorate sends replace`'
+
+/** In what an order differs from the same payment that its reference was begun with, such as `maxFeePerGas`; undefined for another payment. */
+export function otherOptions(
+  entered: Pick<SendOrder, 'type' | 'parameters'>,
+  order: Pick<SendOrder, 'type' | 'parameters'>,
+): string | undefined {
+  const payment = paymentOf(entered)
+  if (payment === undefined || payment !== paymentOf(order)) return undefined
+  const [then, now] = [entered.parameters as JsonObject, order.parameters as JsonObject]
+  const names = [...new Set([...Object.keys(then), ...Object.keys(now)])]
+  const others = names.filter((name) => canonicalJson(then[name] ?? null) !== canonicalJson(now[name] ?? null))
+  const words = (name: string) =>
+    name === 'unsignedTransaction' ? 'its fee' : `${name}, then ${told(then[name])} and now ${told(now[name])}`
+  return others.map(words).join('; ')
+}
+
+const told = (value: Json | undefined) => (value === undefined ? 'not said' : String(value))
 
 function ethereumPaymentOf({ from, caip2, calls, ...call }: JsonObject): Json {
   const all = Array.isArray(calls) && calls.length > 0 ? calls : [call]

@@ -2,7 +2,7 @@
  * Sending: from names and amounts to orders, one or a file of them, what will come of each, and the workflows that carry them
  * out. Prints nothing; the CLI asks and shows.
  */
-export { alikeWords, assertNotAlike, findAlikeReferences } from './alike-references.ts'
+export { alikeWords, assertFirstAlike, assertNotAlike, findAlikeReferences } from './alike-references.ts'
 export { printAmount, printToken } from './amount.ts'
 export { createHeldByApi } from './api-balances.ts'
 export { askedAnew } from './asked-anew.ts'
@@ -21,7 +21,7 @@ export { type Finality, isFinality, type NodeSettings, withFinality } from './fi
 export { isDenied, type SendForecast, type SendMeaning, whyDenied } from './meaning.ts'
 export { chainOf, type Directory, makeOrder, partiesOf, senderOf } from './order.ts'
 export { checkTokens, prepareSend, readKnown, type SendNames } from './prepare.ts'
-export { findReplacers, type ReplacedBy, withReplacers } from './replaced-by.ts'
+export { findReplacers, type ReplacedBy, withOffered, withReplacers } from './replaced-by.ts'
 export { makeReplacement, type Replacement, replacementReference } from './replacement.ts'
 export { assertNone, makeRequest, memberOf, OPTIONAL, REQUIRED, type SendField } from './request.ts'
 export {

@@ -15,6 +15,7 @@ import type { send } from '../../workflows/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { EXIT, QuorateError } from '../diagnostics/index.ts'
 import { type ApplyPlace, assertWorker, followRun, SEND, sendWorkflowId, startShown } from '../operations/index.ts'
+import { otherOptions, SAME_PAYMENT } from './elsewhere.ts'
 
 type SendHandle = WorkflowHandle<typeof send>
 
@@ -124,11 +125,24 @@ export async function enterAgain(
 function assertSame(entered: SendOrder, order: SendOrder): void {
   if (isSameSend(entered, order)) return
   const { amount, to, from, orderedAt } = entered
-  throw new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send`, {
-    exit: EXIT.refused,
-    facts: { 'that send': `${amount} from ${from} to ${to}`, since: orderedAt, submitted: 'nothing' },
-    next: 'give this send a reference of its own',
-  })
+  const facts = { 'that send': `${amount} from ${from} to ${to}`, since: orderedAt }
+  const options = otherOptions(entered, order)
+  if (options === undefined) {
+    throw new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send`, {
+      exit: EXIT.refused,
+      facts: { ...facts, submitted: 'nothing' },
+      next: 'give this send a reference of its own',
+    })
+  }
+  throw new QuorateError(
+    'cli/reference-taken',
+    `reference \`${order.reference}\` is this payment, begun with other options`,
+    {
+      exit: EXIT.refused,
+      facts: { ...facts, 'with other': options, submitted: 'nothing' },
+      next: SAME_PAYMENT,
+    },
+  )
 }
 
 /** Whether nothing more will come of a send. */

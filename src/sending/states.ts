@@ -5,6 +5,7 @@
 import type { RowState, SendProgress } from '../../activities/index.ts'
 import { EXIT, type ExitCode } from '../diagnostics/index.ts'
 import { type Finality, isFinality } from './finality.ts'
+import type { ReplacedBy } from './replaced-by.ts'
 
 interface StateRow {
   /** Whether it never changes. */
@@ -54,7 +55,7 @@ export interface KnownOfSend {
   readonly row?: RowState | undefined
   /** Its bytes are made, and may have been sent. */
   readonly isAsked?: boolean | undefined
-  readonly replacedBy?: { readonly cancels: boolean } | undefined
+  readonly replacedBy?: ReplacedBy | undefined
   readonly finality?: Finality | undefined
 }
 
@@ -89,14 +90,22 @@ const ENDS: Readonly<Record<string, SendState>> = {
 
 /**
  * What is to be done about a send: what its state says, and of one that has failed what its own error does. Undefined where
- * there is nothing to do, and for what was replaced on purpose.
+ * there is nothing to do.
  */
 export function nextOf(known: KnownOfSend): string | undefined {
   const state = stateOf(known)
   const { next }: StateRow = SEND_STATES[state]
+  const { replacedBy } = known
+  // Sent once more under another reference, it would be paid twice.
+  if (state === 'replaced' && replacedBy) return `nothing: look at \`${replacedBy.reference}\`, which has its place`
+  // The words of the service: no time ends that.
+  if (state === 'stuck' && known.progress?.error?.message.includes('`quorate sends reconcile`')) return RECONCILE
   const own = SEND_STATES[state].isOver ? known.progress?.error?.next : undefined
   return state === 'failed' ? (own ?? next) : (next ?? own)
 }
+
+const RECONCILE =
+  'give `quorate sends reconcile` where the service runs: it goes on when that has identified what the chain has, and not before'
 
 /** The exit code of a send, or of many: what is open comes first, since there is something left to do about it. */
 export function exitOfStates(states: readonly SendState[]): ExitCode {

@@ -13,7 +13,15 @@ import {
 } from '../../src/cli/views/send.ts'
 import type { QueryClient } from '../../src/client/index.ts'
 import { toBatchReport } from '../../src/sending/batch-report.ts'
-import { exitOfBatch, nextOf, SEND_STATES, type SendState, stateOf, toReportCsv } from '../../src/sending/index.ts'
+import {
+  exitOfBatch,
+  nextOf,
+  SEND_STATES,
+  type SendState,
+  stateOf,
+  toReportCsv,
+  withReplacers,
+} from '../../src/sending/index.ts'
 import { orderOf } from '../activities/order.ts'
 
 const plain = createStyle(false)
@@ -129,3 +137,42 @@ test.each<[object, SendState]>([
   const transaction = await readTransactionState(client, order, asked)
   expect(stateOf({ progress: at(transaction.state, transaction) })).toBe(state)
 })
+
+test('send states: what holds still until `sends reconcile` is not said to go on by itself', () => {
+  const waits = (message: string) =>
+    nextOf({ progress: at('broadcasting', { error: { code: 'apply/transaction-waits', message } }) })
+  expect(waits('a unit of gas costs too much')).toMatch(/^wait: it goes on by itself/)
+  expect(waits('nothing is signed until `quorate sends reconcile` has identified it')).toMatch(
+    /^give `quorate sends reconcile` where the service runs/,
+  )
+})
+
+test.each<[won: 'INV-1' | 'INV-1/replace-2gwei' | 'INV-1/cancel-3gwei', states: readonly (SendState | undefined)[]]>([
+  ['INV-1', ['included', 'replaced', 'replaced']],
+  ['INV-1/replace-2gwei', ['replaced', 'included', 'replaced']],
+  ['INV-1/cancel-3gwei', ['cancelled', 'cancelled', 'included']],
+])(
+  'send states: of a send and those that were to take its place, where %s is included the others name it, and nobody is told to send it anew',
+  (won, states) => {
+    const replacing = { ...orderOf('INV-1/replace-2gwei'), replaces: 'INV-1' }
+    const nothing = { from: '0xa', caip2: 'eip155:1', to: '0xa', value: '0' }
+    const cancelling = { ...orderOf('INV-1/cancel-3gwei'), replaces: 'INV-1/replace-2gwei', parameters: nothing }
+    const message = `replaced by transaction ${HASH} of 0xa with nonce 1, which was included`
+    const replaced = { code: 'apply/transaction-replaced', message, next: 'send it under a new reference' }
+    const all = [order, replacing, cancelling].map((one) => ({
+      order: one,
+      progress: one.reference === won ? at('included', { transactionHash: HASH }) : at('failed', { error: replaced }),
+    }))
+    const told = withReplacers(all)
+    expect(told.map(stateOf)).toEqual(states)
+    for (const one of told) {
+      if (one.order.reference === won) expect(one.replacedBy).toBeUndefined()
+      else expect(one.replacedBy?.reference).toBe(won)
+      if (stateOf(one) === 'replaced') expect(nextOf(one)).toBe(`nothing: look at \`${won}\`, which has its place`)
+    }
+    // What no send of this ledger has sent is none of them.
+    const other = { order: orderOf('INV-2'), progress: at('included', { transactionHash: HASH }) }
+    const unnamed = withReplacers([{ order, progress: at('failed', { error: replaced }) }, other])[0]!
+    expect([unnamed.replacedBy, nextOf(unnamed)]).toEqual([undefined, 'send it under a new reference'])
+  },
+)

@@ -130,7 +130,14 @@ test('send: the fee has a ceiling by default, by the cap or by recent blocks; it
   const again = await day.send(['--yes'], given, { environment: blocks })
   expect([again.exit, again.stderr]).toEqual([0, expect.stringContaining(progress.transactionHash)])
   const said = await day.send(['--yes'], { ...given, 'max-fee': '60gwei' })
-  expect([said.exit, said.stderr]).toEqual([4, expect.stringContaining('`CEILING` stands for another send')])
+  expect([said.exit, said.stderr]).toEqual([4, expect.stringContaining('`CEILING` is this payment, begun with other')])
+  expect(said.stderr).toMatch(/^ {2}with other +maxFeePerGas, then 40000000000 and now 60000000000$/m)
+  expect(said.stderr).not.toContain('reference of its own')
+  // A ceiling that somebody has said is kept too, where nobody says one any more.
+  const named = { ref: 'CEILING-2', amount: '3gwei' }
+  expect((await day.send(['--yes'], { ...named, 'max-fee': '30gwei' })).exit).toBe(0)
+  const joined = await day.send(['--yes'], named)
+  expect([joined.exit, joined.stderr]).toEqual([0, expect.stringContaining('at most 30 gwei a unit of gas')])
 })
 
 test('send: a token is paid in its own units; the dry run reads receiver and amount from the call that will be signed', async () => {

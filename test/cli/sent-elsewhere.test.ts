@@ -237,6 +237,18 @@ test('send: a reference that looks like one of an equal payment is refused until
   expect([batch.exit, batch.stderr]).toEqual([4, expect.stringContaining('reference row_1 looks like ROW-1')])
 })
 
+test('send: of references that look alike and are begun at the same moment for the same payment, one is sent', async () => {
+  for (let round = 0; round < 3; round++) {
+    const amount = `${70 + round}gwei`
+    const both = await Promise.all(
+      [`AT-${round}-ONCE`, `at-${round}-once`].map((ref) => day.send(['--yes'], { ref, amount })),
+    )
+    expect(both.map(({ exit }) => exit).sort()).toEqual([0, 4])
+    expect(both.find(({ exit }) => exit === 4)?.stderr).toContain('error cli/reference-alike: reference')
+    expect(await sentOf(`${70 + round}000000000`)).toBe(1)
+  }
+})
+
 /** Two references whose requests have the same time: an hour has 3,600,000 of them, and of a few thousand references two share one. */
 function referencesOfOneTime(): readonly [string, string] {
   const at = Date.now()

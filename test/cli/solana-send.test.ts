@@ -93,7 +93,7 @@ test('send on Solana: the fee has a ceiling by default, by the cap or by recent 
   // Asked again with another ceiling in mind, it is the send that was begun.
   expect(await feeOf(node)).toContain('0.000008 SOL, all of which is paid')
   const said = await day.send(['--yes'], { ...given, 'max-fee': '0.00001sol' })
-  expect([said.exit, said.stderr]).toEqual([4, expect.stringContaining('`CEILING` stands for another send')])
+  expect([said.exit, said.stderr]).toEqual([4, expect.stringContaining('`CEILING` is this payment, begun with other')])
 })
 
 test('send on Solana: a token is paid to who has no account of it yet, for no more than the fee that was given', async () => {

@@ -58,6 +58,7 @@ async function fill(): Promise<void> {
     await store.sends.refuseBody(entry, body)
     await store.sends.setMade(entry, { activityId: `made-${name}`, sendTransactionStatusId: `status-${name}` })
     await store.sends.putProgress({ sendId, reference: name, state: 'broadcasting' })
+    await store.sends.claimLook(name, orderOf(name))
     await store.sends.setFinal(sendId, { transactionHash: '0x1', block: '1', confirmations: 1 })
     const batchOfOne = batchOf([orderOf(`row-${name}`)])
     await store.batches.put(batchOfOne)
@@ -96,6 +97,7 @@ test('every shelf of the ledgers is one of records', () => {
         'send-finals',
         'send-gates',
         'send-gates-settled',
+        'send-looks',
         'send-progress',
       ],
       ...['send-statuses', 'send-stops', 'send-stops-asked', 'sends', 'spent'],

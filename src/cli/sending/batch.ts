@@ -12,6 +12,7 @@ import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '.
 import { type Place, reader } from '../../operations/index.ts'
 import {
   alikeWords,
+  assertFirstAlike,
   assertFunded,
   assertNotAlike,
   type BatchFile,
@@ -94,6 +95,10 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   if (open.length > 0)
     await assertConfirmed(input, { question: `Send these ${open.length}?`, otherwise: 'nothing was sent' })
   const { dataDir } = input.settings
+  const { sends: ledger } = ledgerOf(dataDir)
+  for (const { order, leftOut } of rows.rows)
+    if (leftOut === undefined && (await isFree(ledger, sendIdOf(order))))
+      await assertFirstAlike(ledger, order, readNot(input))
   for (const [index, { order, leftOut }] of rows.rows.entries())
     if (rejected.has(batch.rows[index]!.order) && leftOut === undefined)
       await enterAgain(reader(place), { dataDir, order })
