@@ -83,7 +83,8 @@ async function askAll<One extends Listed>(
       const activity = listed.get(activityId) ?? (await asking.query('get_activity', { activityId })).activity
       const { error: _, ...before } = progress
       const state = describeSendActivity(activity, { publicKey: client.publicKey, nowMs: now() })
-      known = { ...before, ...progressIn(state) }
+      const { lapsed } = state
+      known = { ...before, ...progressIn(state), ...(lapsed && { lapsed }) }
       told.set(one, known)
     }
     const { sendTransactionStatusId } = known

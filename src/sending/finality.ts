@@ -36,7 +36,7 @@ export interface Finality {
   /** What it has cost, in the smallest unit of the chain's currency; a node of Ethereum's kind tells it. */
   readonly fee?: string
   /** Why the user's own node does not say so. */
-  readonly node?: 'no answer' | 'another chain' | 'in no block' | 'reverted'
+  readonly node?: 'no answer' | 'another chain' | 'behind' | 'in no block' | 'reverted'
 }
 
 interface Included {
@@ -76,7 +76,9 @@ export async function withFinality<One extends Included>(
     }
     const urls = settings.nodes[chainOf(order)] ?? []
     if (urls.length === 0 || hash === undefined) return { reportedBy: 'api' }
-    const asked = urls.map(async (url) => (await lookerOf(url, chainOf(order)))({ hash, sender: senderOf(order) }))
+    const asked = urls.map(async (url) =>
+      (await lookerOf(url, chainOf(order)))({ hash, sender: senderOf(order), block: progress.receipt?.block }),
+    )
     const said = leastOf(await Promise.all(asked))
     if (sendId !== undefined && isFinality(said)) {
       const { block, of, fee } = said
@@ -86,7 +88,10 @@ export async function withFinality<One extends Included>(
   }
   return inTurns(all, AT_ONCE, async (one): Promise<One & { readonly finality?: Finality }> => {
     const finality = await finalityOf(one)
-    const back = api && finality?.node === 'in no block' ? await readTakenBack(one, api) : undefined
+    const back =
+      api && (finality?.node === 'in no block' || finality?.node === 'behind')
+        ? await readTakenBack(one, api)
+        : undefined
     return back ? { ...one, progress: back } : finality === undefined ? one : { ...one, finality }
   })
 }
@@ -120,6 +125,8 @@ function leastOf(all: readonly Finality[]): Finality {
 interface Asked {
   readonly hash: string
   readonly sender: string
+  /** In which block it is, by the API. */
+  readonly block?: string | undefined
 }
 type Look = (asked: Asked) => Promise<Finality>
 
@@ -162,9 +169,9 @@ async function openEthereum(url: string, caip2: string, confirmations = confirma
     if (!blocks.has(number)) blocks.set(number, askNode(url, 'eth_getBlockByNumber', [number, false]))
     return blocks.get(number)!
   }
-  return async ({ hash, sender }) => {
+  return async ({ hash, sender, block: told }) => {
     const receipt = await askNode<Receipt | null>(url, 'eth_getTransactionReceipt', [hash])
-    if (receipt === null) return unsaid('in no block')
+    if (receipt === null) return unsaid(told !== undefined && BigInt(latest) < BigInt(told) ? 'behind' : 'in no block')
     const { transactionHash, from, blockNumber, blockHash, status } = receipt
     // A receipt of something else, or of a block that the chain has not (any more), says nothing of this one.
     const isIts = transactionHash === hash && isSameAddress(from, sender)

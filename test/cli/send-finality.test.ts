@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { Keypair, SystemProgram, Transaction } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPlanStore, type SendOrder, type SendProgress } from '../../activities/index.ts'
+import { createStyle } from '../../src/cli/io.ts'
+import { renderListedSend } from '../../src/cli/views/send.ts'
 import { encodeBase58 } from '../../src/encoding/index.ts'
 import { type Finality, isFinality, stateOf, withFinality } from '../../src/sending/index.ts'
 import { orderOf } from '../activities/order.ts'
@@ -140,6 +142,23 @@ describe('send finality: on Ethereum', () => {
     expect(await look(hash, [anvil.url, node.url])).toEqual({ reportedBy: 'api', node: 'no answer' })
     node.fault = () => undefined
     expect(isFinality(await look(hash, [anvil.url, node.url]))).toBe(true)
+  })
+
+  test('one whose head is below the block that the API tells has not come to it yet, which is not in no block', async () => {
+    const hash = await pay()
+    await mine(NEEDED)
+    const { blockNumber } = await anvil.rpc<{ blockNumber: string }>('eth_getTransactionReceipt', hash)
+    const { progress, ...rest } = includedAs(hash)
+    const receipt = { block: String(Number(blockNumber)), fee: { amount: '1', caip19: 'x' } }
+    const told = [{ ...rest, progress: { ...progress, receipt } }]
+    node.fault = () => ({ behind: NEEDED })
+    const [one] = await withFinality(told, ledger(), settings(anvil.url, node.url))
+    expect(one!.finality).toEqual({ reportedBy: 'api', node: 'behind' })
+    expect(renderListedSend(one!, createStyle(false), 0)).toContain('has not come to that block yet')
+    node.fault = ({ method }) => (/Receipt/.test(method) ? { result: null } : undefined)
+    const [lost] = await withFinality(told, ledger(), settings(anvil.url, node.url))
+    expect(lost!.finality).toEqual({ reportedBy: 'api', node: 'in no block' })
+    node.fault = () => undefined
   })
 
   test('what was final stays so, also where the node is gone; another transaction under the same send is asked about', async () => {

@@ -4,8 +4,12 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { batchIdOf, createPlanStore, sendIdOf } from '../../activities/index.ts'
+import { createStyle } from '../../src/cli/io.ts'
+import { renderListedSend } from '../../src/cli/views/send.ts'
+import type { QueryClient } from '../../src/client/index.ts'
 import { ensurePrivateFolder, writePrivate } from '../../src/local/index.ts'
 import { choosePorts } from '../../src/loopback/index.ts'
+import { askedAnew, withOffered } from '../../src/sending/index.ts'
 import { orderOf } from '../activities/order.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, keyFile, quorateShared as quorate, testFolder } from './harness.ts'
@@ -135,6 +139,38 @@ describe('what a workflow has not been told yet', () => {
     expect(await countActivities(day.service)).toBe(before)
     const [{ sendId } = { sendId: '' }] = await planStore.sends.list(day.service.organizationId)
     expect((await planStore.sends.getProgress(sendId))?.state).toBe('waiting')
+  })
+
+  test('is asked of the API when somebody looks: whose approvals have lapsed is said, and that they are to vote again', async () => {
+    const order = paydayOrder(day, { reference: 'LAPSED', value: '51' })
+    const { send } = machineOf(day, { folder: join(testFolder(atEnd), 'plans') })
+    const { activityId = '' } = await send(order)
+    const { activity } = await day.service.root.query('get_activity', { activityId })
+    const told = { activity: { ...activity, status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED' } }
+    const api = async () => ({ publicKey: '', query: async () => told }) as unknown as QueryClient
+    const waiting = { order, progress: { sendId: 's', reference: 'LAPSED', state: 'waiting', activityId } } as const
+    const shownAfter = async (hours: number) => {
+      const now = () => Date.now() + hours * 60 * 60 * 1000
+      const [one] = await askedAnew([waiting], { api, now })
+      return renderListedSend(one!, createStyle(false), now())
+    }
+    expect(await shownAfter(23)).toMatch(/ waiting .* approved by \S+, for 23 hours\n$/)
+    expect(await shownAfter(25)).toMatch(/ waiting .* approved by nobody, for 1 day {2}please vote again: \S+\n$/)
+  })
+
+  test('of two for one nonce that are broadcast, the first names the one that was offered in its place', () => {
+    const [order, other] = [orderOf('OFFER'), { ...orderOf('OFFER/replace-9gwei'), replaces: 'OFFER' }]
+    const at = (one: typeof order, state: 'broadcasting' | 'failed') => ({
+      order: one,
+      progress: { sendId: sendIdOf(one), reference: one.reference, state },
+    })
+    const shown = (state: 'broadcasting' | 'failed') =>
+      withOffered([at(order, 'broadcasting'), at(other, state)]).map((one) =>
+        renderListedSend(one, createStyle(false), 0),
+      )
+    const offered = '  `OFFER/replace-9gwei` was offered in its place: one of the two is included, and never both\n'
+    expect(shown('broadcasting').map((text) => text.endsWith(offered))).toEqual([true, false])
+    expect(shown('failed').some((text) => text.includes('was offered'))).toBe(false)
   })
 
   test('is shown as the ledger has it, soon, where the API gives no answer', async () => {

@@ -1,6 +1,8 @@
 /** A service whose records are behind its chain pays nothing twice, and `sends reconcile` tells what the chain has of it. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { renderLanes } from '../../src/cli/views/lanes.ts'
+import type { SeenLanes } from '../../src/service/operator/index.ts'
 import { type FaultNode, startFaultNode } from '../faults/fault-node.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
@@ -101,6 +103,13 @@ test('sends reconcile: what was paid after a snapshot is not paid again, and is 
   expect(await countOf(from)).toBe(6)
   const nothing = await quorate(['sends', 'reconcile', '--folder', after.dataDir])
   expect([nothing.exit, nothing.stdout]).toEqual([0, 'No address has sent what is not in the records.\n'])
+})
+
+test('sends reconcile: what stands above the question does not say that nothing was written', () => {
+  const nonces = [{ nonce: 4, is: 'foreign', hash: '0x1', block: 7 }] as const
+  const seen = { lanes: [{ caip2: SEPOLIA, address: PAYEE, nonces, isHeld: true }], unread: [] } as unknown as SeenLanes
+  expect(renderLanes(seen, { isAsked: true })).not.toContain('written')
+  expect(renderLanes(seen)).toContain('Nothing was written.')
 })
 
 test('sends reconcile: a restored store that has no send of an address holds it still, and --other says that a payment is another', async () => {

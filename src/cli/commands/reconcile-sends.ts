@@ -20,7 +20,7 @@ export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
     else io.out(renderLanes(found))
     return isNothing ? exitOf(found) : EXIT.waiting
   }
-  if (!json) io.say(renderLanes(found))
+  if (!json) io.say(renderLanes(found, { isAsked: true }))
   await assertConfirmed(input, { question: 'Is that so?', otherwise: 'nothing was written' })
   const written = await askAboutLanes(folder, { kind: 'reconcile-lanes', others, ...time })
   if (json) writeJson(io, { ...written, isWritten: true })

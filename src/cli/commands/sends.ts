@@ -17,6 +17,7 @@ import {
   toReportCsv,
   withFinality,
   withNonces,
+  withOffered,
   withReplacers,
 } from '../../sending/index.ts'
 import { findAway } from '../background/away.ts'
@@ -48,7 +49,7 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const all = await readListed(ledger, organizationId)
   const api = found.isDown ? undefined : apiOf(input)
   // Who follows has the workflows ask.
-  const asked = api && !follows ? withReplacers(await askedAnew(all, { api, now })) : all
+  const asked = withOffered(api && !follows ? withReplacers(await askedAnew(all, { api, now })) : all)
   const chosen = options['open'] === true || follows ? asked.filter((one) => !isOver(one)) : asked
   const left = await findLeft(input, chosen)
   const marked = (one: ListedSend): ListedSend =>

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SendOrder, SendProgress } from '../../../activities/index.ts'
+import { type SendOrder, type SendProgress, sendIdOf } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { type Place, reader } from '../../operations/index.ts'
 import type { Explanation } from '../../policy/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import {
   alikeWords,
+  askedAnew,
+  assertFirstAlike,
   assertFunded,
   assertNotAlike,
   assertNotElsewhere,
@@ -71,6 +73,7 @@ export async function carryOut(
     // One that is joined may have taken the funds already.
     if (simulation && !isJoined) assertFunded([simulation])
     await assertConfirmed(input, { question: 'Send this?', otherwise: 'it was not sent' })
+    await assertFirstAlike(ledgerOf(settings.dataDir).sends, order, readNot(input))
     if (isAgain) await enterAgain(reader(place), { dataDir: settings.dataDir, order: ordered[0]! })
     else if (earlier !== undefined)
       await releaseGivenUp(reader(place), { dataDir: settings.dataDir, sendId: earlier.sendId })
@@ -142,13 +145,17 @@ async function end(
 ): Promise<ExitCode> {
   const { io, json, options, settings } = input
   const { sends: ledger } = ledgerOf(settings.dataDir)
-  const replaced = await findReplacers(ledger, [{ order, sendId, progress: told }])
+  const known = [{ order, sendId, progress: told }]
+  // What its approvals came to since its workflow has looked.
+  const now =
+    told.state === 'waiting' ? await askedAnew(known, { api: async () => reader(place), now: place.now }) : known
+  const replaced = await findReplacers(ledger, now)
   const nodes = readNodeSettings(input)
   const [stands] = await withFinality(replaced, ledger, nodes, async () => reader(place))
   const { replacedBy, finality, progress = told } = stands ?? {}
-  const known = { ...(replacedBy && { replacedBy }), ...(finality && { finality }) }
-  if (json) writeJson(io, toSendJson({ order, sendId, progress, ...known }))
-  else if (isFinal(told)) io.say(renderSend(progress, io.style, place.now(), known))
+  const also = { ...(replacedBy && { replacedBy }), ...(finality && { finality }) }
+  if (json) writeJson(io, toSendJson({ order, sendId, progress, ...also }))
+  else if (isFinal(told) || progress.lapsed !== undefined) io.say(renderSend(progress, io.style, place.now(), also))
   if (!json) io.say(renderNext(progress, io.style, replacedBy))
   const isDetached = options['detach'] === true && !isFinal(progress)
   if (isDetached && !json && progress.activityId === undefined) io.say(UNSUBMITTED)
@@ -163,7 +170,11 @@ const UNSUBMITTED =
 export function begin(input: CommandInput, place: Place, order: SendOrder): Promise<ExitCode> {
   const { io, json, options } = input
   return withApplies(input, place, async (applies) => {
+    const { sends: ledger } = ledgerOf(applies.dataDir)
+    const wasBegun = (await ledger.findOrder(sendIdOf(order))) !== undefined
     const { sendId, handle } = await beginSend(applies, order)
+    // Where it has run for long, it would ask the API within a minute only.
+    if (wasBegun) await handle.signal('nudge').catch(() => {})
     const show = (progress: SendProgress) => {
       if (!json && !isFinal(progress)) io.say(renderSend(progress, io.style, place.now()))
     }

@@ -17,6 +17,8 @@ export interface ListedSend {
   readonly isLeft?: boolean
   /** The reference of the send of this ledger that has taken its nonce, and whether that was to cancel it. */
   readonly replacedBy?: ReplacedBy
+  /** The reference of what was offered in its place, while neither is known to be included. */
+  readonly offered?: string
   readonly finality?: Finality
   /** On Ethereum, where a node of the user's own tells it. */
   readonly nonce?: string

@@ -16,7 +16,17 @@ const WORDS: Readonly<Record<SeenNonce['is'], (one: SeenNonce) => string>> = {
 
 /** The nonces of each lane that holds still, each with its transaction. */
 export const renderLanes = view(
-  (seen: SeenLanes, { isWritten = false }: { readonly isWritten?: boolean } = {}): string => {
+  (
+    seen: SeenLanes,
+    {
+      isWritten = false,
+      isAsked = false,
+    }: {
+      readonly isWritten?: boolean
+      /** A question comes next. */
+      readonly isAsked?: boolean
+    } = {},
+  ): string => {
     const unread = seen.unread.map(
       ({ caip2, address, reason }) =>
         `${printable(address)} on ${caip2} could not be looked at: ${printable(reason)}\n`,
@@ -28,7 +38,7 @@ export const renderLanes = view(
       const rows = nonces.map((one) => `  ${nonceOf(one)}${transaction(one)}${WORDS[one.is](one)}\n`)
       return `${printable(address)} on ${caip2}${held}\n${rows.join('')}`
     })
-    return `${unread.join('')}${lanes.join('')}${endOf(seen, isWritten)}`
+    return `${unread.join('')}${lanes.join('')}${isAsked && unread.length === 0 ? '' : endOf(seen, isWritten)}`
   },
 )
 

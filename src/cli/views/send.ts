@@ -100,7 +100,7 @@ interface Known {
 
 /** One state in one line. */
 export const renderSend = view((progress: SendProgress, style: Style, now: number, known: Known = {}): string => {
-  const { fingerprint, approved = [], since, transactionHash, error } = progress
+  const { fingerprint, approved = [], lapsed = [], since, transactionHash, error } = progress
   const { replacedBy: by, finality } = known
   const state = stateOf({ progress, ...known })
   const shown = by === undefined ? state.padEnd(12) : `${state} by ${printable(by.reference)}`
@@ -111,13 +111,14 @@ export const renderSend = view((progress: SendProgress, style: Style, now: numbe
           style.dim(
             `approved by ${approved.map(printable).join(', ') || 'nobody'}${since === undefined ? '' : `, for ${age(now - Date.parse(since))}`}`,
           ),
+          ...(lapsed.length > 0 ? [style.warning(`please vote again: ${lapsed.map(printable).join(', ')}`)] : []),
         ]
       : []
   const settled = state === 'included' || state === 'final' ? finalityText(finality) : []
   const where = style.dim([...whereText(progress, known), ...settled].join(', '))
   const parts = [style[COLOURS[state]](shown), ...waiting, transactionHash ?? '', where]
-  if (finality?.node === 'in no block' || finality?.node === 'reverted')
-    parts.push(style.warning(NODE_SAYS[finality.node]))
+  const said = finality?.node
+  if (said === 'in no block' || said === 'behind' || said === 'reverted') parts.push(style.warning(NODE_SAYS[said]))
   // The words of the API, of a node, or of a contract.
   if (error) parts.push(style.error(printable(error.message)))
   return `${parts.filter(Boolean).join('  ')}\n`
@@ -142,6 +143,7 @@ function finalityText(finality: Finality | undefined): readonly string[] {
 }
 
 const NODE_SAYS = {
+  behind: 'the node of QUORATE_CHAINS has not come to that block yet',
   'in no block': 'the node of QUORATE_CHAINS has it in no block',
   reverted: 'the node of QUORATE_CHAINS says that it reverted',
 } as const
@@ -177,6 +179,10 @@ const MOST_NAMED = 5
 /** Of a send that somebody ended at Temporal. */
 const LEFT = 'nobody carries it out now: run the same `quorate send` again, which pays it once'
 
+/** Of a send that is broadcast, and for whose nonce more is offered. */
+const offeredText = (by: string) =>
+  `\`${printable(by)}\` was offered in its place: one of the two is included, and never both`
+
 /** Of a send whose bytes are made, and of which no answer is known. */
 const UNANSWERED = 'unknown: it may have been submitted, and is asked about with the same bytes'
 
@@ -188,12 +194,14 @@ export const renderListedSend = view(
       progress,
       isAsked,
       isLeft,
+      offered,
       ...known
     }: {
       readonly order: SendOrder
       readonly progress?: SendProgress
       readonly isAsked?: boolean
       readonly isLeft?: boolean
+      readonly offered?: string
     } & Known,
     style: Style,
     now: number,
@@ -201,8 +209,9 @@ export const renderListedSend = view(
     const { reference, amount, from, to } = order
     const what = `${printable(reference)}  ${printable(`${amount} from ${from} to ${to}`)}`
     const left = isLeft ? `  ${style.warning(LEFT)}\n` : ''
+    const other = offered === undefined ? '' : `  ${style.warning(offeredText(offered))}\n`
     const untold = stateOf({ isAsked }) === 'unknown' ? UNANSWERED : 'not begun'
-    return `${what}  ${progress === undefined ? `${untold}\n` : renderSend(progress, style, now, known)}${left}`
+    return `${what}  ${progress === undefined ? `${untold}\n` : renderSend(progress, style, now, known)}${left}${other}`
   },
 )
 
@@ -230,8 +239,10 @@ export function toSendJson({
   finality,
   simulation,
   nonce,
+  offered,
 }: {
   readonly nonce?: string
+  readonly offered?: string
   readonly simulation?: Simulation | undefined
   readonly replacedBy?: ReplacedBy
   readonly finality?: Finality
@@ -271,6 +282,7 @@ export function toSendJson({
     ...(isLeft ? { isLeft } : {}),
     ...(replacedBy === undefined ? {} : { replacedBy }),
     ...(nonce === undefined ? {} : { nonce }),
+    ...(offered === undefined ? {} : { offered }),
     ...(finality === undefined ? {} : { finality }),
   }
 }
