@@ -7,6 +7,7 @@
 import type { Access, AccessChange } from '../plan/index.ts'
 import { authorize, type Coalitions, mayVote, type Voter, writeByTeam } from '../policy/index.ts'
 import { organizationOf, type Resource } from '../resources/index.ts'
+import { breathe, computing } from './computing.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import {
   type AnswerLine,
@@ -81,12 +82,14 @@ export function accessChanges(
     ask: createQuestions(state, reader),
   })
   const [old, now] = [sideOf(before), sideOf(after)]
-  const differs = createDifference(old, now, { reader, nowMs })
-  const compare = createComparison(old, now, { differs, namesById })
   const holders = holderPairs(before, after)
-  return [...holders, undefined].flatMap((pair) =>
-    POWER_NAMES.flatMap((power) => changesOf(power, pair, { differs, compare })),
-  )
+  return computing('who gains or loses power', () => {
+    const differs = createDifference(old, now, { reader, nowMs })
+    const compare = createComparison(old, now, { differs, namesById })
+    return [...holders, undefined].flatMap((pair) =>
+      POWER_NAMES.flatMap((power) => changesOf(power, pair, { differs, compare })),
+    )
+  })
 }
 
 /** A wallet or private key before and after; one of the two may be absent. */
@@ -118,6 +121,7 @@ function changesOf(
 ): readonly AccessChange[] {
   const requests = requestsOf(power).filter(({ root }) => root === pair?.root)
   const found = requests.flatMap((request) => {
+    breathe()
     if (!differs.touches(request, pair)) return []
     const world = (holder: AddressedHolder | undefined) => (holder ? { ...request, holder } : request)
     const change = compare(
@@ -172,6 +176,7 @@ function createDifference(
   const { rootQuorum: _, ...base } = context
   const counting = new Map<number, boolean>()
   const counts = ({ serial, consensus }: PolicyRule): boolean => {
+    breathe()
     const known = counting.get(serial) ?? moved.some((person) => countsIn(consensus, base, person))
     counting.set(serial, known)
     return known

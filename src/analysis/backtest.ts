@@ -5,6 +5,7 @@
 import { allWorlds, type PolicyContext, readForLint, truth } from '../policy/index.ts'
 import { type ActivityType, activities, fromTimestamp, type Wire } from '../protocol/index.ts'
 import type { Resource } from '../resources/index.ts'
+import { computing } from './computing.ts'
 import { policyText } from './policies.ts'
 import {
   createRecordedJudge,
@@ -45,10 +46,17 @@ export function backtest(
   { before, after }: { readonly before: Things; readonly after: Things },
 ): readonly BacktestRow[] {
   const judges = [createRecordedJudge(before, { nowMs }), createRecordedJudge(after, { nowMs })] as const
-  return recorded.map((activity) => {
-    const [one, other] = judges.map((judge) => judge.decide(activity, factsOf(activity, judge.things)))
-    return { ...rowOf(activity), recorded: recordedOutcome(activity), before: one!, after: other! }
-  })
+  const rows: BacktestRow[] = []
+  return computing(
+    () => `how each activity would be decided, ${rows.length} of ${recorded.length} so far`,
+    () => {
+      for (const activity of recorded) {
+        const [one, other] = judges.map((judge) => judge.decide(activity, factsOf(activity, judge.things)))
+        rows.push({ ...rowOf(activity), recorded: recordedOutcome(activity), before: one!, after: other! })
+      }
+      return rows
+    },
+  )
 }
 
 /** What hung on one policy. */
@@ -86,12 +94,12 @@ export function usageOf({ activities: recorded, factsOf, nowMs }: Recordings, th
       ]),
   )
   const counts = { counted: 0, changed: 0, unknown: 0 }
-  for (const activity of recorded) {
+  const count = (activity: Wire.Activity) => {
     const facts = factsOf(activity, things)
     const { outcome, policies } = judge.decide(activity, facts)
     const how = outcome === 'unknown' ? 'unknown' : outcome === recordedOutcome(activity) ? 'counted' : 'changed'
     counts[how]++
-    if (how !== 'counted') continue
+    if (how !== 'counted') return
     for (const name of policies) used.get(name)!.tookPart++
     for (const name of judge.decisive(activity, facts)) {
       const row = used.get(name)!
@@ -99,6 +107,7 @@ export function usageOf({ activities: recorded, factsOf, nowMs }: Recordings, th
       row.last ??= activity
     }
   }
+  computing('which activities hung on which policy', () => recorded.forEach(count))
   const policies = [...used].map(([policy, { last, ...row }]) => ({
     policy,
     ...row,
@@ -125,10 +134,16 @@ const MOST_KINDS = 8
  * Proposes which ALLOW policies could go, and which could be kept to the kinds of activities that they were needed for. What is
  * left decides every activity whose decision is known as today's policies do: that is tried for each change, with those before it.
  */
-export function proposalsOf(
-  recordings: Recordings,
-  things: Things,
-): { readonly proposals: readonly Proposal[]; readonly things: Things } {
+export function proposalsOf(recordings: Recordings, things: Things): Proposed {
+  return computing('which policies could let through less', () => propose(recordings, things))
+}
+
+interface Proposed {
+  readonly proposals: readonly Proposal[]
+  readonly things: Things
+}
+
+function propose(recordings: Recordings, things: Things): Proposed {
   const trial = createTrial(recordings, things)
   const proposals: Proposal[] = []
   let left = things

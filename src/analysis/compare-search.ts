@@ -1,5 +1,6 @@
 /** The search of a comparison: chooses values for the parts of one kind of request until it is known which rules take part. */
 import { type PolicyContext, paramNames } from '../policy/index.ts'
+import { breathe } from './computing.ts'
 import type { Instants } from './instants.ts'
 import { mayHave } from './possible.ts'
 import type { PowerRequest } from './power-table.ts'
@@ -99,6 +100,7 @@ class Search {
 
   #follow(taken: readonly ComparedRule[], undecided: readonly ComparedRule[]): void {
     const { onUnknown, onDecided, isDone } = this.#input
+    breathe()
     if (isDone()) return
     const taking = [...taken]
     let open: ComparedRule[] = []

@@ -28,10 +28,19 @@ import {
   UNKNOWN_WORDS,
   type WhyUnknown,
 } from './compare-search.ts'
+import { computing } from './computing.ts'
 import { type Instants, instantsOf, timeReader } from './instants.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import { type Answers, createAnswers } from './power-lines.ts'
-import { EVERY_REQUEST, POWER_NAMES, POWERS, type PowerName, type PowerRequest, requestsOf } from './power-table.ts'
+import {
+  EVERY_REQUEST,
+  POWER_NAMES,
+  POWER_WORDS,
+  POWERS,
+  type PowerName,
+  type PowerRequest,
+  requestsOf,
+} from './power-table.ts'
 import { type PolicyRule, readRule } from './questions.ts'
 import { nothingCompared, readClause } from './request-parts.ts'
 import type { KnownWallet } from './request-values.ts'
@@ -71,7 +80,11 @@ export function comparePolicies(
   { nowMs, powers = ALL_POWERS }: { readonly nowMs: number; readonly powers?: Powers },
 ): readonly ComparedPower[] {
   const input = createComparison(nowMs)(first, second)
-  return powers.map((power) => compareOne(power, input))
+  return powers.map((power) =>
+    computing(`who could ${power === 'other' ? 'do anything else' : POWER_WORDS[power]} by either`, () =>
+      compareOne(power, input),
+    ),
+  )
 }
 
 /**

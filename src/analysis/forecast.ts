@@ -3,6 +3,7 @@ import { type AccessLimit, type Batch, type Forecast, fillParameters, type Plan 
 import type { PolicyContext } from '../policy/index.ts'
 import { type Actual, type Desired, organizationOf } from '../resources/index.ts'
 import { accessChanges } from './access.ts'
+import { breathe, computing } from './computing.ts'
 import { createSensitivity, type Influence, influenceOf, influences, policyVersions, requestKey } from './influence.ts'
 import { contextOf, outcomeOf } from './outcome.ts'
 import { createPolicyCompiler, type PolicyCompiler, policiesOf, policyText } from './policies.ts'
@@ -41,8 +42,10 @@ export function forecast(
   if (plan.batches.length === 0) return plan
   const ids = standIns(plan, desired)
   const carryOut = createCarrier({ plan, desired, ids })
-  const { judged, states } = judgeAll(plan, { actual, now, ids, carryOut, compile })
-  const after = ordered(plan.batches, { judged, states, compile })
+  const { judged, states } = computing('what comes of each activity', () =>
+    judgeAll(plan, { actual, now, ids, carryOut, compile }),
+  )
+  const after = computing('which activity has to come first', () => ordered(plan.batches, { judged, states, compile }))
   const batches = plan.batches.map(
     (batch, index): Batch => ({ ...batch, after: after[index]!, forecast: judged[index]!.forecast }),
   )
@@ -81,6 +84,7 @@ function judgeAll(
   let state = startState(actual)
   const states = [state]
   for (const batch of plan.batches) {
+    breathe()
     const missing = batch.after.find((one) => !judged[one]!.happens)
     if (missing !== undefined) {
       const reason = `batch ${missing + 1} (${plan.batches[missing]!.summary}) would have to come first`
@@ -168,6 +172,7 @@ function ordered(
   const sensitivities = judged.map(({ context }) => {
     if (!context || deciding.length === 0) return undefined
     const key = requestKey(context)
+    breathe()
     const found = known.get(key) ?? sensitivityOf(context)
     known.set(key, found)
     return found
@@ -176,6 +181,7 @@ function ordered(
     sensitivities[other] !== undefined && influences(judged[one]!.influence, sensitivities[other]!)
   const before: ReadonlySet<number>[] = []
   return batches.map(({ after }, index) => {
+    breathe()
     const mine = judged[index]!
     // What is denied never completes, so nothing can be put after it; a plan with a denial is not applied at all.
     const candidates = mine.influence ? [...batches.keys()].slice(0, index) : deciding

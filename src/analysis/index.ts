@@ -16,6 +16,7 @@ export {
   usageOf,
 } from './backtest.ts'
 export { type ComparedPower, comparePolicies, type PolicySet, type Relation, relationOf } from './compare.ts'
+export { listenToComputing } from './computing.ts'
 export { effectOf } from './effect.ts'
 export { type ForecastInput, forecast } from './forecast.ts'
 export { type HeldPower, heldPowers } from './held-powers.ts'

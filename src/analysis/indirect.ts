@@ -20,6 +20,7 @@ import {
   whoCan,
 } from '../policy/index.ts'
 import { type Actual, organizationOf } from '../resources/index.ts'
+import { breathe, computing } from './computing.ts'
 import { GAINS, type Gain } from './families.ts'
 import {
   actsForOthers,
@@ -37,7 +38,15 @@ import {
 import { includes, NOBODY, type People, personAt, sizeOf, unionOf } from './people.ts'
 import { createPolicyCompiler } from './policies.ts'
 import { type AnswerLine, type Answers, conditionText, createAnswers, denialOf } from './power-lines.ts'
-import { type AddressedWorld, activitiesOf, holdersOf, POWER_NAMES, type PowerName, worldsOf } from './power-table.ts'
+import {
+  type AddressedWorld,
+  activitiesOf,
+  holdersOf,
+  POWER_NAMES,
+  POWER_WORDS,
+  type PowerName,
+  worldsOf,
+} from './power-table.ts'
 import { createQuestions, createRuleReader, type PolicyRule, type PowerQuestion } from './questions.ts'
 import { startState, thingsOf } from './state.ts'
 
@@ -163,7 +172,7 @@ export function indirectPowersOf(
     }
     return found
   }
-  const rows = powers.flatMap((power): readonly IndirectRow[] => {
+  const rowsOf = (power: PowerName): readonly IndirectRow[] => {
     const worlds = worldsOf(power, holders).map((world) => ({ ...world, ...pathsOf(world) }))
     const byHolder = Map.groupBy(worlds, ({ holder, summary }) => `${holder?.address ?? ''} ${summary}`)
     const alike = Map.groupBy(byHolder.values(), (group) => `${group.map(({ index }) => index)} ${group[0]!.summary}`)
@@ -172,7 +181,8 @@ export function indirectPowersOf(
       const over = groups.flatMap(([world]) => world?.holder?.address ?? []).sort()
       return paths.length === 0 ? [] : [{ power, activities: activitiesOf(groups[0]!), over, paths }]
     })
-  })
+  }
+  const rows = powers.flatMap((power) => computing(`who can ${POWER_WORDS[power]} by moves`, () => rowsOf(power)))
   return { rows, roots: search.roots(reaches), limits: [...limits].sort() }
 }
 
@@ -297,6 +307,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
 
   /** Ways to get a request executed from a reach: who has to join, and the step. */
   const stepsTo = (question: PowerQuestion, activity: string, reach: Reach): readonly NextStep[] => {
+    breathe()
     const { answers, steps } = answersFor(reach)
     const asked = ask(question, reach.gains)
     const key = `${activity} ${asked.key}`
@@ -365,11 +376,17 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     steps,
   })
   const reaches = (): readonly Reach[] => {
-    const all = follow()
-    if (walletNames === 'otherwise' && all.some(({ gains }) => gains.has('walletNames')))
-      limits.add('policies read `wallet.label` in a way of which not every name was tried')
-    for (const move of UNFOLLOWED) if (isOpenTo(move, all)) limits.add(move.says)
-    return all
+    const all: Reach[] = []
+    return computing(
+      () => `what people could gain by moves, ${all.length} ways so far`,
+      () => {
+        follow(all)
+        if (walletNames === 'otherwise' && all.some(({ gains }) => gains.has('walletNames')))
+          limits.add('policies read `wallet.label` in a way of which not every name was tried')
+        for (const move of UNFOLLOWED) if (isOpenTo(move, all)) limits.add(move.says)
+        return all
+      },
+    )
   }
   /** Whether people who are not the root quorum and cannot write policies may make a move of a kind that is not followed. */
   const isOpenTo = ({ requests, matters }: (typeof UNFOLLOWED)[number], all: readonly Reach[]): boolean => {
@@ -399,12 +416,13 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         step: () => ({ ...step(), people: [names.get(id) ?? id, ...step().people] }),
       }))
     })
-  const follow = (): readonly Reach[] => {
+  /** Adds every reach to `all`. */
+  const follow = (all: Reach[]): void => {
     const start: Gained = { people: NOBODY, isConditional: false, gained: 0 }
     const own: IndirectStep = { activity: OWN, people: ['each of them'], policies: [], gains: GAINS.own }
     const starts = [reachOf(start, []), reachOf({ ...start, gained: BITS.own }, [own])]
     let last: readonly Reach[] = readsCredentials ? starts : starts.slice(0, 1)
-    const all: Reach[] = [...last]
+    all.push(...last)
     while (last.length > 0) {
       const next = new Map<string, Onward>()
       for (const reach of last) for (const move of moves.asked(askDirect)) goOn(reach, move, next, all)
@@ -417,16 +435,16 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
       )
       const from = all.length
       for (const onward of sorted) {
+        breathe()
         if (all.some((one) => isBetter(one, onward))) continue
         if (all.length >= MOST_REACHES) {
           limits.add('there are too many ways to go on to try them all')
-          return all
+          return
         }
         all.push(reachOf(onward, [...onward.from.steps, { ...onward.step(), gains: onward.more }]))
       }
       last = all.slice(from)
     }
-    return all
   }
   /** Adds the reaches that a move leads to to `next`; of those with the same people and gains the first is kept. */
   const goOn = (
@@ -499,6 +517,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
           (one.people.bits !== way.people.bits || one.steps.length <= length),
       )
     for (const reach of all) {
+      breathe()
       // Every path from this reach has at least its people, and more steps.
       if (isNeedless(reach, reach.steps.length)) continue
       if (found.length >= MOST_PATHS) {
@@ -543,6 +562,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
       return []
     }
     const ways = all.flatMap((reach): readonly Way[] => {
+      breathe()
       const { people, gains, isConditional, steps } = reach
       const key = `${gains.has('denials')} ${gains.has('policies')} ${electorsKey(reach)}`
       const sets = tried.get(key) ?? setsFor(reach)

@@ -5,6 +5,7 @@
 import { type Organization, votersOf } from '../authority/index.ts'
 import { type Coalitions, type PolicyContext, type Voter, whoCan } from '../policy/index.ts'
 import { nameValue } from '../resources/index.ts'
+import { breathe } from './computing.ts'
 import type { Applying, PowerQuestion } from './questions.ts'
 import { simplest, without } from './same-coalitions.ts'
 import { restsOnIncluded } from './separable.ts'
@@ -53,6 +54,7 @@ export function createAnswers(
     const key = `${isRootOnly} ${hasQuorum} ${[...distinct.keys()].sort()}`
     const known = found.get(key)
     if (known) return known
+    breathe()
     const context = contextFor(organization, nowMs, isRootOnly)
     const { rootQuorum: _, ...base } = context
     const sets = whoCan([...distinct.values()], hasQuorum ? context : base, byId)

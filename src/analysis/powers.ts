@@ -6,9 +6,10 @@
  */
 import { type Coalitions, type SetsOfPeople, writeByTeam } from '../policy/index.ts'
 import { type Actual, organizationOf } from '../resources/index.ts'
+import { computing } from './computing.ts'
 import { createPolicyCompiler } from './policies.ts'
 import { conditionText, createAnswers, denialOf } from './power-lines.ts'
-import { activitiesOf, holdersOf, POWER_NAMES, type PowerName, worldsOf } from './power-table.ts'
+import { activitiesOf, holdersOf, POWER_NAMES, POWER_WORDS, type PowerName, worldsOf } from './power-table.ts'
 import { createQuestions, createRuleReader, type PowerQuestion } from './questions.ts'
 import { startState } from './state.ts'
 
@@ -62,7 +63,7 @@ export function powersOf(
   const holders = holdersOf(state)
   const linesOf = createLines(actual, nowMs)
   const ask = createQuestions(state, createRuleReader(createPolicyCompiler(), nowMs))
-  return powers.flatMap((power) => {
+  const rowsOf = (power: PowerName): readonly PowerRow[] => {
     const worlds = worldsOf(power, holders).map((world) => ({ ...world, lines: linesOf(ask(world)) }))
     // Requests with one answer for each wallet or key, then those that have the same requests and answer.
     const byHolder = Map.groupBy(worlds, ({ holder, lines }) => `${holder?.address ?? ''} ${lines.key}`)
@@ -74,7 +75,8 @@ export function powersOf(
       return { power, activities: activitiesOf(groups[0]!), over, lines: groups[0]![0]!.lines.lines }
     })
     return rows.filter(({ lines }) => lines.length > 0)
-  })
+  }
+  return powers.flatMap((power) => computing(`who can ${POWER_WORDS[power]}`, () => rowsOf(power)))
 }
 
 /** Lines of a question, and a key that is equal for equal ones. */

@@ -5,6 +5,7 @@
  */
 import { type CompiledPolicy, type Expression, type LintExpression, readsOf } from '../policy/index.ts'
 import type { Resource } from '../resources/index.ts'
+import { breathe } from './computing.ts'
 import { whenActive } from './instants.ts'
 import { type PolicyCompiler, policyText } from './policies.ts'
 import { type Holder, type Possible, type PowerWorld, possibleIn } from './possible.ts'
@@ -175,6 +176,7 @@ export function createQuestions(
     return found
   }
   return (world) => {
+    breathe()
     const { holder } = world
     const named = holder === undefined ? [] : pinsOf(holder).flatMap((pin) => byPin[holder.root].get(pin) ?? [])
     const applying = [...new Set([...holding(world), ...named])].flatMap((rule): readonly Applying[] => {

@@ -17,6 +17,7 @@ import {
 } from '../policy/index.ts'
 import { findActivity, fromTimestamp, isWaiting, type Wire } from '../protocol/index.ts'
 import { type Actual, type Desired, organizationOf, type Resource } from '../resources/index.ts'
+import { breathe } from './computing.ts'
 import { createPolicyCompiler, policiesOf } from './policies.ts'
 import { createCarrier, standIns, startState } from './state.ts'
 
@@ -97,6 +98,7 @@ function decideBy(
   organization: Organization,
   { activity, facts, nowMs }: Recorded,
 ): RecordedDecision {
+  breathe()
   if (!facts) return unknown('what policies read of it is not on record')
   const decisions = completed(facts, policies).map((one) =>
     decideOnce(policies, organization, { activity, facts: one, nowMs }),

@@ -8,6 +8,7 @@ import { contextOf, votersOf } from '../authority/index.ts'
 import { fillParameters, type Plan, type PlanInput, type Undo } from '../plan/index.ts'
 import { type Coalitions, type CompiledPolicy, type PolicyContext, whoCan, writeByTeam } from '../policy/index.ts'
 import { kinds, organizationOf, type Resource, referencesOf } from '../resources/index.ts'
+import { breathe, computing } from './computing.ts'
 import { createMoves } from './indirect.ts'
 import { influenceOf } from './influence.ts'
 import { type Inverse, inverseOf } from './inverse.ts'
@@ -40,7 +41,7 @@ export function undoOf(
   if (activities === 0) return { activities, ways: [], ...lost }
   const nowMs = Date.parse(now)
   const walk = createWalk(inverse, { after, nowMs, compile })
-  const end = walkToTheEnd(walk)
+  const end = computing('who could take the plan back', () => walkToTheEnd(walk))
   if (end.people !== undefined) {
     const sets = end.people === 'too-many' ? end.people : setsTogether(end.people)
     if (sets === 'too-many') return { activities, ways: [], unknown: TOO_MANY, ...lost }
@@ -53,7 +54,9 @@ export function undoOf(
   if (end.isCut || !first) return { ...fewer, unknown: 'there are too many orders to try them all' }
   if (unread.length > 0) return { ...fewer, unknown: `not read: ${unread.map((kind) => kinds[kind].many).join(', ')}` }
   const moves = createMoves({ ...actual, resources: after }, { nowMs })
-  const paths = stuck.map(({ context, policies }) => moves.pathTo(policies, context))
+  const paths = computing('who could take the plan back by moves', () =>
+    stuck.map(({ context, policies }) => moves.pathTo(policies, context)),
+  )
   const found = paths.flatMap((path) => path ?? [])
   if (found.length === paths.length) {
     const people = [...new Set(found.flatMap((path) => path.people))].sort()
@@ -132,6 +135,7 @@ function createWalk(
     const same = JSON.stringify([type, parameters[index], facts])
     const found = known.get(same)
     if (found) return { ...found, index, summary }
+    breathe()
     const sets = whoCan(policies, context, people)
     const asked: Asked = { index, summary, context, policies, people: sets, key: keyOf(sets) }
     known.set(same, asked)

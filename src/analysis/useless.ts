@@ -10,6 +10,7 @@ import type { PolicyText } from '../policy/index.ts'
 import { assumedPeople, restsOnUnknownPeople } from './assumed-people.ts'
 import { createDifferenceFinder, type PolicySet, type Unknown } from './compare.ts'
 import type { ChoiceBudget } from './compare-search.ts'
+import { computing } from './computing.ts'
 import type { Play } from './witness.ts'
 
 export interface UselessPolicy {
@@ -49,8 +50,10 @@ export function uselessPolicies(
     const others = left.filter((one) => one !== policy)
     const share = Math.min(choices, Math.floor(mostChoices * PART_FOR_ONE))
     const budget: ChoiceBudget = { left: share }
-    const use = useOf(policy, others, (one, some) =>
-      find({ ...asked, policies: some }, { ...asked, policies: [...some, one] }, budget),
+    const use = computing(`of what use policy ${policy.name} is`, () =>
+      useOf(policy, others, (one, some) =>
+        find({ ...asked, policies: some }, { ...asked, policies: [...some, one] }, budget),
+      ),
     )
     choices -= share - budget.left
     if (use === undefined) continue

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { breathe, computing } from '../../src/analysis/computing.ts'
 import { toTerminal } from '../../src/cli/screen.ts'
-import { showReading } from '../../src/cli/views/reading.ts'
+import { showingComputing, showReading } from '../../src/cli/views/reading.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -37,5 +38,35 @@ describe('a long read', () => {
 
   test('a short one is not spoken of', () => {
     expect([said({ live: true, answers: 5 }), said({ live: false, answers: 90 })]).toEqual([[], []])
+  })
+})
+
+describe('a long computation', () => {
+  /** What is said while an analysis computes for so long, with a breath each 100 ms. */
+  const saidIn = (seconds: number, live: boolean): readonly string[] => {
+    const texts: string[] = []
+    showingComputing({ live, say: (text) => void texts.push(text) }, () =>
+      computing('who could undo it', () => {
+        for (let ms = 0; ms < seconds * 1_000; ms += 100) {
+          vi.advanceTimersByTime(100)
+          breathe()
+        }
+      }),
+    )
+    breathe()
+    return texts.map(toTerminal)
+  }
+
+  test('a log gets a line each ten seconds, though no timer fires', () => {
+    expect(saidIn(35, false)).toEqual([10, 20, 30].map((seconds) => `Computing who could undo it, for ${seconds} s\n`))
+    expect(saidIn(9, false)).toEqual([])
+  })
+
+  test('a terminal gets one line that is written over each second, and erased at the end', () => {
+    const over = '\u001b[G\u001b[K'
+    expect(saidIn(3.5, true)).toEqual([
+      ...[1, 2, 3].map((seconds) => `${over}Computing who could undo it, for ${seconds} s`),
+      over,
+    ])
   })
 })

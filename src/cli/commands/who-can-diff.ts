@@ -9,6 +9,7 @@ import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { planAndShow } from '../planning.ts'
+import { showingComputing } from '../views/reading.ts'
 import { renderWhoCanDiff, type WhoCanDiffView } from '../views/who-can-diff.ts'
 import { formerThings, parseTime, readTime } from './former.ts'
 import { digestOf, readHolder } from './who-can-asked.ts'
@@ -41,7 +42,8 @@ export async function showDifference(input: CommandInput, powers: readonly Power
     options,
   )
   const words = powers?.map((power): string => POWER_WORDS[power])
-  const changes = accessBetween(before.things, after.things, { nowMs: after.atMs }).filter(
+  const all = showingComputing(io, () => accessBetween(before.things, after.things, { nowMs: after.atMs }))
+  const changes = all.filter(
     ({ power, wallet }) => (words?.includes(power) ?? true) && (holder === undefined || wallet === holder),
   )
   const told = ({ name, atMs, things, unknown, beganMs }: Side) => ({

@@ -19,6 +19,7 @@ import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { loadPolicies } from '../policies.ts'
+import { showingComputing } from '../views/reading.ts'
 import { renderWhoCan, type WhoCanView } from '../views/who-can.ts'
 import { renderWhoCanCsv, renderWhoCanMarkdown } from '../views/who-can-table.ts'
 import { formerThings, readTime } from './former.ts'
@@ -42,8 +43,11 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
   const ofHolder = <Row extends { readonly over: readonly string[] }>(some: readonly Row[]): readonly Row[] =>
     holder === undefined ? some : some.flatMap((row) => (row.over.includes(holder) ? [{ ...row, over: [holder] }] : []))
   const user = readUser(actual, input.options['user'] as string | undefined)
-  const rows = ofHolder(powersOf(actual, asked)).flatMap((row) => withWays(row, user))
-  const indirect = input.options['indirect'] === true ? indirectPowersOf(actual, asked) : undefined
+  const { direct, indirect } = showingComputing(input.io, () => ({
+    direct: powersOf(actual, asked),
+    indirect: input.options['indirect'] === true ? indirectPowersOf(actual, asked) : undefined,
+  }))
+  const rows = ofHolder(direct).flatMap((row) => withWays(row, user))
   const ofUser = (paths: readonly IndirectPath[]) =>
     paths.filter(({ people }) => user === undefined || people.includes(user))
   const indirectRows = indirect

@@ -6,6 +6,7 @@ import { findPlaceOf } from '../../place-of.ts'
 import { planAndShow } from '../../planning.ts'
 import { line } from '../../screen.ts'
 import { differs, isUntold, renderBacktest } from '../../views/backtest.ts'
+import { showingComputing } from '../../views/reading.ts'
 import { readRecordings } from './recordings.ts'
 
 /** What a difference may be for each word of `--expect`. */
@@ -26,7 +27,7 @@ export async function backtest(input: CommandInput): Promise<ExitCode> {
   const { plan, desired, actual } = planned
   const { recordings, recording } = await readRecordings(input, place)
   const after = thingsAfter(plan, { desired, actual })
-  const rows = decideAgain(recordings, { before: actual.resources, after })
+  const rows = showingComputing(io, () => decideAgain(recordings, { before: actual.resources, after }))
   const report = { ...recording, definitions: folder, rows }
   if (json) writeJson(io, report)
   else io.out(renderBacktest(report, io.style))

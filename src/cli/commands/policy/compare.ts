@@ -15,6 +15,7 @@ import { loadPolicies } from '../../policies.ts'
 import { policySetOf } from '../../policy-set.ts'
 import { line } from '../../screen.ts'
 import { type ComparedView, renderCompared, type ShownDifference, scenarioWord } from '../../views/compared.ts'
+import { showingComputing } from '../../views/reading.ts'
 
 const EXPECTED = ['equal', 'narrower'] as const
 
@@ -24,7 +25,9 @@ export async function compare(input: CommandInput): Promise<ExitCode> {
   const expected = readExpected(options['expect'])
   const [before, after] = [await readWorld(input, args[0]!), await readWorld(input, args[1]!)]
   if (!before || !after) return EXIT.error
-  const rows = comparePolicies(policySetOf(before), policySetOf(after), { nowMs: Date.parse(DEFAULT_TIME) })
+  const rows = showingComputing(io, () =>
+    comparePolicies(policySetOf(before), policySetOf(after), { nowMs: Date.parse(DEFAULT_TIME) }),
+  )
   const shown = (play: Play | undefined, by: World, not: World): ShownDifference | undefined =>
     play && differenceOf(play, { by, not, before })
   const report: ComparedView = {

@@ -28,6 +28,7 @@ import { counted, line, workflowCommands } from '../../screen.ts'
 import { version } from '../../version.ts'
 import { toDiagnosticJson } from '../../views/diagnostics.ts'
 import { annotates, toGithubAnnotation } from '../../views/github.ts'
+import { showingComputing } from '../../views/reading.ts'
 import { toSarif } from '../../views/sarif.ts'
 
 /** Lints the policies of a folder of definitions, and of the sub-organizations in it. Fails on errors, and on more warnings than are allowed. */
@@ -38,8 +39,8 @@ export async function lint(input: CommandInput): Promise<ExitCode> {
   const loaded = await readPolicies(input, folder)
   // Each organization is judged by its own policies; a template, as its first sub-organization.
   const inside = await Promise.all(loaded.folders.map((nested) => readPolicies(input, nested, loaded.vars)))
-  const linted = [loaded, ...inside].map((one) =>
-    lintDefinitions(one, configured.severities, () => comparedFindings(one)),
+  const linted = showingComputing(io, () =>
+    [loaded, ...inside].map((one) => lintDefinitions(one, configured.severities, () => comparedFindings(one))),
   )
   const fixed = options['fix'] === true ? applyFixes(linted.flatMap(({ fixes }) => fixes)) : []
   const diagnostics = sortDiagnostics([

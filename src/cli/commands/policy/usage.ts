@@ -12,6 +12,7 @@ import { writeJson } from '../../io.ts'
 import { planAndShow } from '../../planning.ts'
 import { line } from '../../screen.ts'
 import { renderUsage } from '../../views/backtest.ts'
+import { showingComputing } from '../../views/reading.ts'
 import { readRecordings } from './recordings.ts'
 
 /** Says for each live policy when an activity last hung on it. Submits nothing. */
@@ -22,7 +23,7 @@ export async function usage(input: CommandInput): Promise<ExitCode> {
   if (typeof folder === 'string') return propose(input, { place, folder })
   const actual = await readActual(reader(place), { everything: true })
   const { recordings, recording } = await readRecordings(input, place)
-  const report = { ...recording, ...usageOf(recordings, actual.resources) }
+  const report = { ...recording, ...showingComputing(io, () => usageOf(recordings, actual.resources)) }
   if (json) writeJson(io, report)
   else io.out(renderUsage(report, io.style))
   return recording.isCut || report.unknown > 0 ? EXIT.partial : EXIT.done
@@ -37,7 +38,7 @@ async function propose(
   const planned = await planAndShow(input, { folder, place })
   if (!planned) return EXIT.error
   const { recordings, recording } = await readRecordings(input, place)
-  const { proposals, things } = proposalsOf(recordings, planned.actual.resources)
+  const { proposals, things } = showingComputing(io, () => proposalsOf(recordings, planned.actual.resources))
   const given = givenValues(input, place.embedded)
   const texts = await textsFor(things, { planned, folder, given })
   const files = [...texts].map(([path, after]) => ({ path: shownPath(path), text: readFileSync(path, 'utf8'), after }))
