@@ -209,7 +209,7 @@ export const applyCodes = {
     solve: 'see why the API refuses it (an IP allow-list, a policy, the clock), then rotate again; the old key stays',
   },
   'rotate/sink-failed': {
-    summary: 'the new key could not be handed over; it is taken away again',
+    summary: 'the new key could not be handed over; it is not registered, or taken away again',
     solve: 'mend the file, the command or the store that takes the key, then rotate again; the old key stays',
   },
   'rotate/sink-away': {

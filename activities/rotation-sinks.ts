@@ -1,5 +1,5 @@
 import { type QuorateError, withoutKeys } from '../src/diagnostics/index.ts'
-import { readPrivate, writePrivate } from '../src/local/index.ts'
+import { readPrivate, systemWords, tryPrivate, writePrivate } from '../src/local/index.ts'
 import { parseKeyText, runCommand, withoutSecrets } from '../src/stamp/index.ts'
 import { Secret } from '../src/telemetry/index.ts'
 import { ApplyError } from './error.ts'
@@ -61,6 +61,25 @@ export async function handTo(
     throw new ApplyError('rotate/sink-failed', `the new key could not be handed over: ${why}`, {
       facts: { sink: sinkInWords(sink) },
     })
+  }
+}
+
+/** Throws `rotate/sink-failed` where a file cannot take a new key, before one is registered. What else takes it is not asked. */
+export function assertTakes(sink: RotationSink): void {
+  if (sink.kind !== 'file' && sink.kind !== 'env-file') return
+  try {
+    if (sink.kind === 'file') readReplaced(sink.path)
+    else readPrivate(sink.path)
+    tryPrivate(sink.path)
+  } catch (error) {
+    if (error instanceof ApplyError) throw error
+    const words = systemWords(error)
+    const says = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'its folder is not there' : words?.says
+    throw new ApplyError(
+      'rotate/sink-failed',
+      `${sinkInWords(sink)} cannot be written: ${says ?? withoutKeys((error as Error).message)}; no key was made`,
+      { facts: { sink: sinkInWords(sink), submitted: 'nothing' } },
+    )
   }
 }
 

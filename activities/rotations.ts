@@ -10,7 +10,7 @@ import { findByIntent } from './intent.ts'
 import type { ActivityState, Prepared } from './model.ts'
 import { createRotationKeys } from './rotation-keys.ts'
 import { type RotationOrder, type RotationPart, type RotationProgress, STORE_AWAY_MS } from './rotation-model.ts'
-import { handTo, sinkInWords } from './rotation-sinks.ts'
+import { assertTakes, handTo, sinkInWords } from './rotation-sinks.ts'
 import { isStale, staleBody } from './stale.ts'
 
 interface OfRotation {
@@ -196,8 +196,9 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     },
 
     async makeRotationKey({ rotationId }) {
-      await getOpen(rotationId)
+      const { sink } = await getOpen(rotationId)
       opened()
+      if ((await ledger.marked(rotationId, 'public-key')) === undefined) assertTakes(sink)
       const { publicKey } = keys.make(rotationId)
       if ((await ledger.mark(rotationId, 'public-key', publicKey)) !== publicKey) {
         throw new ApplyError('rotate/key-missing', 'the new private key is not the one that was made first')
@@ -215,6 +216,8 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
       const isAskedAgain = own === undefined && order.askAgain && found?.status === 'ACTIVITY_STATUS_REJECTED'
       if (found && !isAskedAgain) return { kind: 'found', activity: await take(found, one) }
       if (part === 'delete') await verify(order)
+      // The key that makes room goes for nothing where the new one can be put nowhere.
+      if (part === 'drop') assertTakes(order.sink)
       const made =
         (await records.body()) ??
         (await planStore.putBody(makeBody({ ...asked, timestampMs: timestampMs + serviceAheadMs() })))

@@ -7,7 +7,15 @@
 export { claimPrivate, dropDrafts } from './claim-private.ts'
 export { localCodes } from './codes.ts'
 export { type Exposure, exposureOf } from './exposure.ts'
-export { assertPlain, copyPrivate, createPrivate, readPrivate, tightenPrivate, writePrivate } from './private-file.ts'
+export {
+  assertPlain,
+  copyPrivate,
+  createPrivate,
+  readPrivate,
+  tightenPrivate,
+  tryPrivate,
+  writePrivate,
+} from './private-file.ts'
 export { assertPrivateFolder, ensureFolder, ensurePrivateFolder } from './private-folder.ts'
 export { askPrivately, listenPrivately, type PrivateListener } from './private-socket.ts'
 export { explainSystemError, systemWords } from './system-error.ts'

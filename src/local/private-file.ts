@@ -11,6 +11,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -118,6 +119,19 @@ export function writePrivate(path: string, text: string): void {
     throw error
   }
   syncFolder(dirname(path))
+}
+
+/** Throws as `writePrivate` would where the file could not be written; it stays as it is. */
+export function tryPrivate(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR' })
+  const beside = `${path}.new`
+  rmSync(beside, { force: true })
+  try {
+    writeNew(beside, '')
+  } finally {
+    rmSync(beside, { force: true })
+  }
 }
 
 /** Creates a private file and makes it durable. Never overwrites: throws `EEXIST`. */

@@ -42,6 +42,21 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
     expect(wrong.stderr).toMatch(/submitted +nothing/)
     expect(readFileSync(notes, 'utf8')).toBe(text)
   }
+  const { length } = (await service.root.query('list_activities', {})).activities
+  for (const [option, value] of [
+    ['--to-file', 'missing/ci.key'],
+    ['--to-env', 'missing/.env:CI_KEY'],
+  ]) {
+    const { exit, stdout } = await run(...rotate, option!, value!)
+    expect([exit, JSON.parse(stdout).error]).toEqual([
+      1,
+      expect.objectContaining({
+        code: 'rotate/sink-failed',
+        message: expect.stringContaining('cannot be written: its folder is not there; no key was made'),
+      }),
+    ])
+  }
+  expect((await service.root.query('list_activities', {})).activities).toHaveLength(length)
   for (const store of [
     'vaul:secret/ci',
     'vault:secret',

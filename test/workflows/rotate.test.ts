@@ -336,6 +336,24 @@ test('a new key that the API takes for somebody else’s, or that cannot be hand
   expect(readFileSync(path, 'utf8').trim()).toBe(user.privateKey)
 })
 
+test('a file that cannot take the new key is found out before one is registered, and before another makes room', async () => {
+  const { user, path } = await makeUser('nowhere')
+  const missing = join(folder, 'missing', 'new.key')
+  const sinks: readonly RotationSink[] = [
+    { kind: 'file', path: missing },
+    { kind: 'env-file', path: missing, variable: 'CI_KEY' },
+    { kind: 'file', path: '/proc/new.key' },
+    { kind: 'env-file', path: folder, variable: 'CI_KEY' },
+  ]
+  for (const sink of sinks) {
+    const ended = await (await begin(user, sink)).ended()
+    expect(ended).toMatchObject({ state: 'failed', error: { code: 'rotate/sink-failed' }, activities: {} })
+    expect(ended.error!.message).toContain('cannot be written: ')
+  }
+  expect(await publicKeysOf(user.userId)).toEqual([user.publicKey])
+  expect(readFileSync(path, 'utf8').trim()).toBe(user.privateKey)
+})
+
 test('a store that stays away for longer than the order allows is given up: the new key is taken away again, and that is said', async () => {
   const { user } = await makeUser('storeless')
   secrets.vault.set('secret/away', { version: 1, fields: { key: user.privateKey } })
