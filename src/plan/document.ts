@@ -24,6 +24,8 @@ export interface Plan {
   readonly gone?: readonly Address[]
   /** Names that look alike and are not the same, desired or live; absent when there are none. */
   readonly lookAlikes?: readonly LookAlikeNames[]
+  /** What would be made anew and may be something that goes, under another name; absent when there is nothing of the kind. */
+  readonly perhapsRenamed?: readonly PerhapsRenamed[]
   readonly guards: readonly Guard[]
   /** What the plan was narrowed to; absent in a plan of everything. */
   readonly target?: PlanTarget
@@ -55,6 +57,20 @@ export interface Plan {
   /** ISO 8601; not covered by the digest. */
   readonly createdAt: string
   readonly digest: string
+}
+
+/** Two things that may be one. */
+export interface PerhapsRenamed {
+  /** What would be made anew. */
+  readonly made: Address
+  /** What is deleted for it, or is defined no more. */
+  readonly former: Address
+  /** What both have, as a clause without its subject: `has the same email`. */
+  readonly same: string
+  /** What the definition of `made` would say, as YAML, if it is the same. */
+  readonly write: string
+  /** Whether the definition of `former`, which says `delete: true`, would have to go. */
+  readonly isMarked: boolean
 }
 
 /** A plan of a part (`--target`). */

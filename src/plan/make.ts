@@ -25,7 +25,7 @@ import { lookAlikes } from './look-alikes.ts'
 import { type Made, withMade } from './made.ts'
 import { order } from './order.ts'
 import type { Removed } from './removal.ts'
-import { likelyRenames, renameDiagnostics } from './renames.ts'
+import { likelyRenames, perhapsRenamed, renameDiagnostics } from './renames.ts'
 import { onlyTargets, withoutLeftOut } from './target.ts'
 
 export interface PlanInput {
@@ -119,6 +119,7 @@ export function draftPlan(input: PlanInput): PlanMade {
     unmanaged: unmanaged.map(({ address, kind, id }) => ({ address, kind, id: id! })),
     ...(gone.length === 0 ? {} : { gone }),
     ...lookAlikes(pairs, unmanaged),
+    ...perhapsRenamed(renames),
     guards: guards({
       desired,
       actual,

@@ -15,6 +15,7 @@ import {
   sameValue,
 } from '../resources/index.ts'
 import { changedFields, type Difference } from './diff.ts'
+import type { Plan } from './document.ts'
 import { type Identified, spanOf } from './identify.ts'
 import { compareText } from './lock.ts'
 import type { Removed } from './removal.ts'
@@ -67,6 +68,20 @@ export function likelyRenames(found: Found): readonly LikelyRename[] {
   return pairs.filter(isAlone).sort((a, b) => compareText(a.made.address, b.made.address))
 }
 
+/** The same as a plan has it. */
+export function perhapsRenamed(renames: readonly LikelyRename[]): Pick<Plan, 'perhapsRenamed'> {
+  if (renames.length === 0) return {}
+  return {
+    perhapsRenamed: renames.map(({ made, former, same, text, isMarked }) => ({
+      made: made.address,
+      former,
+      same,
+      write: text,
+      isMarked,
+    })),
+  }
+}
+
 /** What is to be said of each, at the definition of the new one. */
 export function renameDiagnostics(renames: readonly LikelyRename[]): readonly Diagnostic[] {
   return renames.map(({ made, former, isMarked, text, same }) => {
@@ -83,9 +98,9 @@ function sameIn(made: Resource, live: Resource, { desired, actual, identified }:
   const { alike, fields } = kinds[made.kind]
   const { ids } = identified
   if (alike === undefined) {
-    return changedFields(made, live, ids).every((field) => field === 'name')
-      ? 'differs in nothing but its name'
-      : undefined
+    const changed = changedFields(made, live, ids)
+    if (!changed.every((field) => field === 'name' || field === 'notes')) return undefined
+    return `differs in nothing but its name${changed.includes('notes') ? ' and notes' : ''}`
   }
   const field = alike.fields?.find((name) => {
     const [wanted, lives] = [made.fields[name] ?? null, live.fields[name] ?? null]

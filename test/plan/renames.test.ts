@@ -74,6 +74,12 @@ describe('what may be a rename', () => {
       expected: ['policy.sign -> policy.signers: differs in nothing but its name: renamedFrom: sign'],
     },
     {
+      name: 'a policy whose notes are others too',
+      lives: [live('policy.sign', { ...text, notes: 'Who signs.' })],
+      defined: [declare('policy.signers', { ...text, notes: 'Who signs, since July.' })],
+      expected: ['policy.sign -> policy.signers: differs in nothing but its name and notes: renamedFrom: sign'],
+    },
+    {
       name: 'of two policies of the same text neither is proposed',
       lives: [live('policy.sign', text), live('policy.again', text)],
       defined: [declare('policy.signers', text)],
@@ -110,6 +116,11 @@ describe('what may be a rename', () => {
       return `${former} -> ${made}: ${same}: ${text}${also ?? ''}`
     })
     expect(short).toEqual(expected)
+    const data = (plan.perhapsRenamed ?? []).map((one) => {
+      return `${one.former} -> ${one.made}: ${one.same}: ${one.write}${one.isMarked ? ', and take' : ''}`
+    })
+    expect(data).toEqual(expected)
+    expect(Object.keys(plan).includes('perhapsRenamed')).toBe(expected.length > 0)
     // It is said, and nothing is done for it.
     const made = defined.filter(({ tombstone, kind }) => !tombstone && (kind === 'user' || kind === 'wallet'))
     for (const { address } of made) expect(rows(plan)).toContain(`create ${address}`)
