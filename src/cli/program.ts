@@ -89,7 +89,7 @@ function createProgram(
   const program = new Command('quorate')
     .description('Custody and wallet policy as code: see what changes and who must approve, then apply it durably.')
     .version(version, '-V, --version', 'print the version')
-    .helpCommand('help [command]', 'say what a command does')
+    .helpCommand('help [command]', 'say what a command does, or the code of an error')
     .helpOption('-h, --help', 'say what a command does')
     .configureHelp({ sortSubcommands: false, showGlobalOptions: false, styleTitle: style.strong })
     .configureOutput({

@@ -31,6 +31,12 @@ export async function main(argv: readonly string[]): Promise<void> {
       said.push(shown)
       io.say(shown)
     }
+    const code = errorCodeOf(argv)
+    if (code !== undefined) {
+      json = argv.includes('--json')
+      process.exitCode = (await import('./help-code.ts')).explainCode(code, { io, json })
+      return
+    }
     const invocation = readCommandLine(argv, { version, style: io.style, out: io.out, say })
     if (typeof invocation === 'number') {
       if (invocation === EXIT.error) await sayUsage(said.join(''), { argv, io })
@@ -56,6 +62,12 @@ export async function main(argv: readonly string[]): Promise<void> {
     await report(error, { io, json: json && !hasData, environment })
     process.exitCode = error instanceof QuorateError ? error.exit : EXIT.error
   }
+}
+
+/** The code of an error that help is asked about, such as `apply/guarded`: no command has a slash in its name. */
+function errorCodeOf([word, ...rest]: readonly string[]): string | undefined {
+  const [asked, ...more] = rest.filter((one) => !one.startsWith('-'))
+  return word === 'help' && more.length === 0 && asked?.includes('/') ? asked : undefined
 }
 
 /** What to do about an error of the command-line parser, and with `--json` the error as one of ours. */

@@ -4,7 +4,9 @@ import { commands } from '../../src/cli/commands/index.ts'
 import { adviceFor, COMMANDS, OPTIONS } from '../../src/cli/habits.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { readCommandLine } from '../../src/cli/program.ts'
+import { allCodes } from '../../src/cli/reference/errors.ts'
 import { settingRows } from '../../src/config/index.ts'
+import { quorate } from './harness.ts'
 
 const shown = commands.filter(({ hidden }) => !hidden)
 
@@ -135,5 +137,32 @@ describe('a command line that is refused', () => {
     for (const word of new Set(shown.map(({ name }) => name.split(' ')[0]!))) {
       expect(text).toMatch(new RegExp(`^  ${word}( \\[| <|  ).*\\w`, 'm'))
     }
+  })
+})
+
+describe('help on the code of an error', () => {
+  test('says what the reference says of it, and of every code', async () => {
+    expect(await quorate(['help', 'apply/guarded'])).toEqual({
+      exit: 0,
+      stdout: [
+        `apply/guarded: ${allCodes['apply/guarded']!.summary}`,
+        `  next       ${allCodes['apply/guarded']!.solve}`,
+        '  exit code  4\n',
+      ].join('\n'),
+      stderr: '',
+    })
+    const { stdout } = await quorate(['help', 'client/rate-limited', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ code: 'client/rate-limited', exit: 1, mayPassByItself: true })
+    // By the slash it is told from a command.
+    expect(Object.keys(allCodes).filter((code) => !/^[\w-]+\/[\w-]+$/.test(code))).toEqual([])
+    expect(commands.filter(({ name }) => name.includes('/'))).toEqual([])
+  })
+
+  test('one that there is not is named, with what may have been meant', async () => {
+    const { exit, stderr } = await quorate(['help', 'apply/gaurded'])
+    expect([exit, stderr]).toEqual([
+      1,
+      'error cli/usage: there is no error code `apply/gaurded`\n  next  did you mean `apply/guarded`?\n',
+    ])
   })
 })

@@ -50,6 +50,7 @@ export function renderErrorReference(): string {
   return `# Errors
 
 Generated from the code tables of all rooms by \`npm run generate\`. A code is stable; a message may be reworded.
+\`quorate help CODE\` prints its row of this page.
 
 | code | what it means | how to solve it | exit code | may pass by itself |
 |---|---|---|---|---|
