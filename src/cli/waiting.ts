@@ -6,7 +6,7 @@ import { EXIT, QuorateError } from '../diagnostics/index.ts'
 import { type Logger, silentLogger } from '../telemetry/index.ts'
 import { parseDuration } from './durations.ts'
 import type { Io } from './io.ts'
-import { line } from './screen.ts'
+import { line, overLine } from './screen.ts'
 
 /** The longest that nothing is said. */
 const SILENCE_MS = 10_000
@@ -14,6 +14,9 @@ const SILENCE_MS = 10_000
 const SHORT_MS = 2_000
 /** How often it is looked whether that is over. */
 const LOOK_MS = 1_000
+/** So long after a look Temporal is asked whether it answers at all, and so long that may take: a busy one answers late. */
+const QUIET_MS = 5_000
+const PROBE_MS = 3_000
 
 /** A logger for clients: says each read that is tried again and why, and every ten seconds which request has no answer. */
 export function createWaitLogger({ say }: Pick<Io, 'say'>, baseUrl: string): Logger {
@@ -110,10 +113,17 @@ function nameOf(path: string): string {
   return path.split('/').at(-1) ?? path
 }
 
+/** Whether Temporal answers within so long. */
+export type Answers = (withinMs: number) => Promise<boolean>
+
 /** How `--wait` stands in the rows of commands that follow something. */
 export interface Patience {
   /** Called at each look, with what is still open in a few words; `hasNews` says that something was just shown. Throws `cli/still-runs`. */
   readonly look: (open: () => string, hasNews?: boolean) => void
+  /** Asks Temporal whether it answers while no look comes, so that one that is away is told of long before calls to it give up. */
+  readonly asking: (answers: Answers) => void
+  /** Whether something was said on a terminal since this was last asked: what is drawn there is drawn anew. */
+  readonly hasSpoken: () => boolean
   /** Says what is still open also while no look has an answer, for as long as the work takes. */
   readonly during: <T>(work: () => Promise<T>) => Promise<T>
 }
@@ -128,24 +138,68 @@ export function createPatience(
   let saidAt = startedAt
   let newsAt = startedAt
   let lastOpen = () => 'Temporal has not answered yet'
+  let answeredAt = startedAt
+  let awayAt: number | undefined
+  let isProbing = false
+  let spoken = false
+  let answers: Answers | undefined
+  const tell = (text: string) => {
+    spoken = true
+    io.say(io.live ? `${overLine}${text}` : text)
+  }
+  const answered = (now: number) => {
+    if (awayAt !== undefined) tell(line`Temporal answers again, after ${Math.round((now - answeredAt) / 1000)} s.\n`)
+    answeredAt = now
+    awayAt = undefined
+  }
+  /** Says at once, and every ten seconds, that Temporal does not answer. */
+  const probe = async (now: number): Promise<void> => {
+    if (answers === undefined || isProbing || now - answeredAt < QUIET_MS) return
+    isProbing = true
+    const before = answeredAt
+    const isThere = await answers(PROBE_MS)
+    isProbing = false
+    const then = performance.now()
+    if (isThere) return answered(then)
+    // A look has come meanwhile, or the work is over.
+    if (answeredAt !== before || answers === undefined) return
+    if (awayAt !== undefined && then - awayAt < SILENCE_MS) return
+    awayAt = saidAt = then
+    tell(line`Temporal does not answer, for ${Math.round((then - before) / 1000)} s now; last known: ${lastOpen()}\n`)
+  }
   const say = (now: number) => {
-    if (io.live || now - saidAt < SILENCE_MS) return
+    if (io.live || awayAt !== undefined || now - saidAt < SILENCE_MS) return
     saidAt = now
     io.say(line`Nothing new for ${Math.round((now - newsAt) / 1000)} s: ${lastOpen()}\n`)
   }
   return {
+    asking(given) {
+      answers = given
+      answeredAt = performance.now()
+    },
+    hasSpoken() {
+      const was = spoken
+      spoken = false
+      return was
+    },
     async during(work) {
       saidAt = newsAt = performance.now()
-      const timer = setInterval(() => say(performance.now()), LOOK_MS).unref()
+      const timer = setInterval(() => {
+        const now = performance.now()
+        say(now)
+        void probe(now)
+      }, LOOK_MS).unref()
       try {
         return await work()
       } finally {
         clearInterval(timer)
+        answers = undefined
       }
     },
     look(open, hasNews = false) {
       lastOpen = open
       const now = performance.now()
+      answered(now)
       if (hasNews) saidAt = newsAt = now
       if (limitMs !== undefined && now - startedAt >= limitMs) {
         throw new QuorateError(

@@ -38,6 +38,8 @@ export interface TemporalConnections {
   /** The keys that client and worker seal payloads with. */
   readonly seal: PayloadSeal
   readonly client: Client
+  /** Asks the server for nothing but an answer, which it gives also where workers are busy. */
+  readonly answers: (withinMs: number) => Promise<boolean>
   /** Opened at first use: commands that only start or ask workflows do not need it. */
   openForWorker(): Promise<NativeConnection>
   close(): Promise<void>
@@ -94,6 +96,13 @@ export async function connectTemporal(settings: TemporalSettings, seal: PayloadS
         workflow: [clientSpans, createClientGuard({ seal, namespace, workflowService: connection.workflowService })],
       },
     }),
+    async answers(withinMs) {
+      const asked = () => connection.workflowService.getSystemInfo({})
+      return connection.withDeadline(Date.now() + withinMs, asked).then(
+        () => true,
+        () => false,
+      )
+    },
     async openForWorker() {
       const worker = await import('@temporalio/worker')
       const native = await attempt(worker.NativeConnection.connect({ ...options, address }))

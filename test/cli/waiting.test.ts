@@ -70,6 +70,31 @@ describe('waiting', () => {
       'Nothing new for 20 s: submitting create tag one\n',
     ])
   })
+
+  test('a Temporal that is away is told within ten seconds, again while it is, and when it is back; one that is busy is not', async () => {
+    const { texts, io } = listener()
+    const patience = createPatience({ io, options: {} }, { what: 'the apply', next: 'look again' })
+    let isThere = true
+    patience.asking(async () => isThere)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const followed = patience.during(() => promise)
+    patience.look(() => 'waiting create tag one', true)
+    // No look has an answer, as where the worker is busy, and the server answers.
+    await vi.advanceTimersByTimeAsync(9_500)
+    expect(texts).toEqual([])
+    isThere = false
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(texts.filter((text) => text.startsWith('Temporal'))).toEqual([
+      expect.stringMatching(/^Temporal does not answer, for \d s now; last known: waiting create tag one\n$/),
+    ])
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(texts.filter((text) => text.startsWith('Temporal'))).toHaveLength(2)
+    isThere = true
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(texts).toContainEqual(expect.stringMatching(/^Temporal answers again, after \d+ s\.\n$/))
+    resolve()
+    await followed
+  })
 })
 
 test('waiting: an apply whose submits are answered with 500 says so, ends with 3 after `--wait`, and is made once later', async () => {
@@ -111,7 +136,11 @@ test('waiting: an apply that is followed while Temporal goes silent says so', as
   })
   await following.says(/waiting +create tag one/)
   relay.hush()
-  await following.says(/Nothing new for [2-9]\d s: waiting [\da-f-]+ create tag one/)
+  const hushedAt = performance.now()
+  await following.says(/Temporal does not answer, for \d+ s now; last known: waiting [\da-f-]+ create tag one/)
+  expect(performance.now() - hushedAt).toBeLessThan(10_000)
+  // And again while it stays away.
+  await following.says(/Temporal does not answer, for [12]\d s now; last known: waiting/)
   following.kill()
   await following.ended
 })

@@ -23,7 +23,7 @@ import { readAway, sinksOfMany, textOf, usage } from '../rotation/sink.ts'
 import { line } from '../screen.ts'
 import { exitOfRotation } from '../views/rotation.ts'
 import { type NotBegun, renderOrders, renderRotationsReport } from '../views/rotation-of-many.ts'
-import { createPatience } from '../waiting.ts'
+import { type Answers, createPatience } from '../waiting.ts'
 
 /**
  * Replaces every API key that is old enough, one after the other: the next is begun when the new key of the one before is handed over, or
@@ -57,10 +57,10 @@ export async function rotateAll(input: CommandInput): Promise<ExitCode> {
   if (orders.length > 0) await assertConfirmed(input, { question: 'Rotate them?', otherwise: 'nothing was submitted' })
   const { reached, notBegun } =
     orders.length > 0
-      ? await withApplies(input, place, (applies) =>
+      ? await withApplies(input, place, (applies, answers) =>
           // Also between two of them, where nothing is followed.
           looking(io, { what: 'what was begun', otherwise: OTHERWISE }, () =>
-            rotateEach(input, { place, applies, orders }),
+            rotateEach(input, { place, applies, answers, orders }),
           ),
         )
       : { reached: new Map<string, RotationProgress>(), notBegun: [] }
@@ -80,6 +80,7 @@ const OTHERWISE = 'No other key is begun; the same command goes on with the rest
 interface Each {
   readonly place: Place
   readonly applies: ApplyPlace
+  readonly answers: Answers
   readonly orders: readonly RotationOrder[]
 }
 
@@ -89,7 +90,7 @@ interface Reached {
   readonly notBegun: readonly NotBegun[]
 }
 
-async function rotateEach(input: CommandInput, { place, applies, orders }: Each): Promise<Reached> {
+async function rotateEach(input: CommandInput, { orders, ...where }: Each): Promise<Reached> {
   const { io, json } = input
   const reached = new Map<string, RotationProgress>()
   const notBegun: NotBegun[] = []
@@ -102,7 +103,7 @@ async function rotateEach(input: CommandInput, { place, applies, orders }: Each)
     if (failed) skip('another one failed')
     else if (busy.has(user.id)) skip('one at a time')
     else {
-      const progress = await rotateOne(input, { place, applies, order })
+      const progress = await rotateOne(input, { ...where, order })
       if (progress === undefined) skip('one at a time')
       else {
         reached.set(progress.rotationId, progress)
@@ -118,7 +119,7 @@ async function rotateEach(input: CommandInput, { place, applies, orders }: Each)
 /** Until it is handed over, waits for people, or is over. Undefined: another key of the user is being rotated. */
 async function rotateOne(
   { io, options }: CommandInput,
-  { place, applies, order }: { readonly place: Place; readonly applies: ApplyPlace; readonly order: RotationOrder },
+  { place, applies, answers, order }: Omit<Each, 'orders'> & { readonly order: RotationOrder },
 ): Promise<RotationProgress | undefined> {
   const begun = await beginRotation(applies, order).catch((error: unknown) => {
     if (error instanceof QuorateError && error.code === 'rotate/other-runs') return undefined
@@ -128,6 +129,7 @@ async function rotateOne(
   const { handle } = begun
   const next = 'Those that were begun go on; the same command goes on with the rest.'
   const patience = createPatience({ io, options: {} }, { what: 'the rotation', next })
+  patience.asking(answers)
   let shown = ''
   const enough = async ({ state, waiting, deletesAt }: RotationProgress) => {
     patience.look(() => (waiting ? `waiting for approval (${state})` : state), shown !== state)

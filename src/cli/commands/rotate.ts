@@ -57,7 +57,7 @@ export async function rotateKey(input: CommandInput): Promise<ExitCode> {
 function begin(input: CommandInput, place: Place, order: RotationOrder): Promise<ExitCode> {
   const { io, json, options } = input
   const detached = options['detach'] === true
-  return withApplies(input, place, async (applies) => {
+  return withApplies(input, place, async (applies, answers) => {
     const isOwn = order.key.publicKey === place.key.publicKey
     const { handle, joined, continued } = await beginRotation(
       applies,
@@ -83,6 +83,7 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
     }
     const otherwise = '`quorate status` shows how it stands.'
     const patience = createPatience({ io, options: {} }, { what: 'the rotation', next: otherwise })
+    patience.asking(answers)
     let hasNews = false
     const show = (progress: RotationProgress) => {
       const isKnown = progress.old.id !== ''

@@ -129,7 +129,8 @@ async function lookAtTemporal(input: CommandInput, patience: Patience): Promise<
   return withApplies(
     input,
     place,
-    async (applies) => {
+    async (applies, answers) => {
+      patience.asking(answers)
       const { organizationId } = applies
       const store = readStorePlace(join(applies.dataDir, 'plans'))
       if (store && !json) io.out(line`Plan store  ${store.shown}\n`)

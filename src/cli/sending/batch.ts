@@ -253,13 +253,14 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
   const { io, json, options } = input
   const events = options['events'] === true ? createSendBatchEvents(io, Date.now) : undefined
   events?.begun(batch)
-  return withApplies(input, place, async (applies) => {
+  return withApplies(input, place, async (applies, answers) => {
     const stopOnFailure = options['stopOnFailure'] === true
     const handle = await beginBatch(applies, { batch, stopOnFailure, resumes: options['resume'] === true })
     const view = events ?? createSendBatchView(io, batch.rows.length)
     const detaches = options['detach'] === true
     const next = `run the same command again, or look with \`quorate sends --batch ${batch.batchId.slice(0, 12)}\``
     const patience = createPatience(input, { what: 'the batch', next })
+    patience.asking(answers)
     let before = ''
     const until = (progress: SendBatchProgress, first: SendBatchProgress) => {
       const now = JSON.stringify(progress.counts)

@@ -169,7 +169,7 @@ const UNSUBMITTED =
 /** Begins a send, or joins the one that its reference has, and follows it to its end. */
 export function begin(input: CommandInput, place: Place, order: SendOrder): Promise<ExitCode> {
   const { io, json, options } = input
-  return withApplies(input, place, async (applies) => {
+  return withApplies(input, place, async (applies, answers) => {
     const { sends: ledger } = ledgerOf(applies.dataDir)
     const wasBegun = (await ledger.findOrder(sendIdOf(order))) !== undefined
     const { sendId, handle } = await beginSend(applies, order)
@@ -181,6 +181,7 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
     const client = reader(place)
     const next = 'run the same command again: it finds the send, which is made once'
     const patience = createPatience(input, { what: 'the send', next })
+    patience.asking(answers)
     const enough = async ({ activityId, state, error }: SendProgress) => {
       patience.look(() => `the send is ${state}${error ? `, last answer: ${error.message}` : ''}`)
       // Its worker has another folder: nobody who only waits here changes that.

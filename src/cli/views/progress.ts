@@ -123,6 +123,7 @@ export function createProgressView(
     const news = renderNews(progress, before, io.style, now())
     patience?.look(() => openInWords(progress), news !== '')
     if (!io.live) return io.say(news)
+    if (patience?.hasSpoken()) drawn = 0
     io.say(overLines(drawn) + oneRowEach(rowsOf(progress.batches, io.style, now())))
     drawn = progress.batches.length
   }
