@@ -124,9 +124,10 @@ function openDoor(
     isPlanShown: !input.json && options['events'] !== true,
     confirm: (plan) => confirm(input, plan),
     withApplies: (work) =>
-      withApplies(input, place, (applies) =>
-        looking(io, { what: 'the apply', otherwise, patience }, () => work(applies)),
-      ),
+      withApplies(input, place, (applies, answers) => {
+        patience.asking(answers)
+        return looking(io, { what: 'the apply', otherwise, patience }, () => work(applies))
+      }),
     // Followed to its end on a terminal, to the first wait for a person anywhere else.
     isEnough: () => !io.terminal,
     isDetached: options['detach'] === true,
