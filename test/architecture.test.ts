@@ -334,11 +334,25 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   // One file a command, and the table of them.
   commands: anything,
   program: ['commands', 'command', 'io', 'ready-text'],
-  run: ['deadline', 'habits', 'program', 'commands', 'command', 'files', 'views', 'io', 'screen', 'tracing', 'version'],
+  reference: ['commands', 'command', 'codes', 'main-path', 'ready-text'],
+  'help-code': ['reference', 'io', 'screen'],
+  run: [
+    'deadline',
+    'habits',
+    'help-code',
+    'program',
+    'commands',
+    'command',
+    'files',
+    'views',
+    'io',
+    'screen',
+    'tracing',
+    'version',
+  ],
   unwritten: [],
   start: ['colour', 'one-pass', 'ready-text', 'run', 'unwritten'],
   main: ['old-node', 'start'],
-  reference: ['commands', 'command', 'codes', 'main-path', 'ready-text'],
 }
 
 /** Files that may be imported past a room's index, because what is bundled must stay small: workflows, and policies in a browser. */

@@ -114,14 +114,14 @@ function nameOf(path: string): string {
 }
 
 /** Whether Temporal answers within so long. */
-export type Answers = (withinMs: number) => Promise<boolean>
+export type TemporalAnswers = (withinMs: number) => Promise<boolean>
 
 /** How `--wait` stands in the rows of commands that follow something. */
 export interface Patience {
   /** Called at each look, with what is still open in a few words; `hasNews` says that something was just shown. Throws `cli/still-runs`. */
   readonly look: (open: () => string, hasNews?: boolean) => void
   /** Asks Temporal whether it answers while no look comes, so that one that is away is told of long before calls to it give up. */
-  readonly asking: (answers: Answers) => void
+  readonly asking: (answers: TemporalAnswers) => void
   /** Whether something was said on a terminal since this was last asked: what is drawn there is drawn anew. */
   readonly hasSpoken: () => boolean
   /** Says what is still open also while no look has an answer, for as long as the work takes. */
@@ -142,7 +142,7 @@ export function createPatience(
   let awayAt: number | undefined
   let isProbing = false
   let spoken = false
-  let answers: Answers | undefined
+  let answers: TemporalAnswers | undefined
   const tell = (text: string) => {
     spoken = true
     io.say(io.live ? `${overLine}${text}` : text)

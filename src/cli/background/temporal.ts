@@ -8,7 +8,7 @@ import {
 } from '../../worker/index.ts'
 import type { CommandInput } from '../command.ts'
 import { line } from '../screen.ts'
-import type { Answers } from '../waiting.ts'
+import type { TemporalAnswers } from '../waiting.ts'
 import { backgroundStart } from './connect.ts'
 import { findBackground } from './control.ts'
 import { embeddedTemporalTls } from './embedded-temporal.ts'
@@ -79,7 +79,7 @@ export function temporalOf(
 export async function withApplies<T>(
   input: Pick<CommandInput, 'settings' | 'environment' | 'io' | 'deadline'>,
   place: Place,
-  work: (applies: ApplyPlace, answers: Answers) => Promise<T>,
+  work: (applies: ApplyPlace, answers: TemporalAnswers) => Promise<T>,
   { isLook = false }: { readonly isLook?: boolean } = {},
 ): Promise<T> {
   const temporal = isLook ? await findTemporalToAsk(input) : await findTemporalServer(input, place)

@@ -23,7 +23,7 @@ import { readAway, sinksOfMany, textOf, usage } from '../rotation/sink.ts'
 import { line } from '../screen.ts'
 import { exitOfRotation } from '../views/rotation.ts'
 import { type NotBegun, renderOrders, renderRotationsReport } from '../views/rotation-of-many.ts'
-import { type Answers, createPatience } from '../waiting.ts'
+import { createPatience, type TemporalAnswers } from '../waiting.ts'
 
 /**
  * Replaces every API key that is old enough, one after the other: the next is begun when the new key of the one before is handed over, or
@@ -80,7 +80,7 @@ const OTHERWISE = 'No other key is begun; the same command goes on with the rest
 interface Each {
   readonly place: Place
   readonly applies: ApplyPlace
-  readonly answers: Answers
+  readonly answers: TemporalAnswers
   readonly orders: readonly RotationOrder[]
 }
 
