@@ -17,6 +17,7 @@ import {
   followApply,
   type InsideHandle,
   joinApply,
+  planOfRun,
 } from './apply.ts'
 import { exitOf } from './apply-end.ts'
 import { followRun } from './follow.ts'
@@ -156,7 +157,7 @@ async function followOne(
     (now, before) => look(plan, now, before),
     (now) => now.state === 'waiting',
   )
-  return { plan, exit: exitOf(progress), progress }
+  return { plan: await planOfRun(applies, plan, progress), exit: exitOf(progress), progress }
 }
 
 /** Why nothing of it could be begun, in the form of an apply. */

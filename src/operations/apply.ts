@@ -283,6 +283,20 @@ export async function askAnew(handle: ApplyHandle, withinMs = ASKED_MS): Promise
   }
 }
 
+/**
+ * The plan that a run carries out, whose batches its progress is about: one that was joined has another than it was joined with. One that
+ * is kept nowhere foresees nothing.
+ */
+export async function planOfRun(
+  { dataDir }: Pick<ApplyPlace, 'dataDir'>,
+  plan: Plan,
+  { planDigest }: Pick<ApplyProgress, 'planDigest'>,
+): Promise<Plan> {
+  if (planDigest === plan.digest) return plan
+  const store = createPlanStore(join(dataDir, 'plans'))
+  return store.getPlan(planDigest).catch(() => ({ ...plan, batches: [] }))
+}
+
 /** Asks where what is inside stands. */
 export const askInside = (handle: InsideHandle): Promise<InsideProgress> => ask(handle)
 

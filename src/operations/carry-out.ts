@@ -2,7 +2,7 @@
 import type { ApplyProgress } from '../../activities/index.ts'
 import { EXIT, type ExitCode } from '../diagnostics/index.ts'
 import { appliedPlans, type Plan } from '../plan/index.ts'
-import { type ApplyHandle, type ApplyPlace, followApply, type StartedApply, startApply } from './apply.ts'
+import { type ApplyHandle, type ApplyPlace, followApply, planOfRun, type StartedApply, startApply } from './apply.ts'
 import { exitOf } from './apply-end.ts'
 import { followInside, type InsideOutcome } from './apply-inside.ts'
 
@@ -10,7 +10,7 @@ import { followInside, type InsideOutcome } from './apply-inside.ts'
 export type CarryOutEvent =
   /** The organization's own apply was asked. */
   | { readonly kind: 'progress'; readonly progress: ApplyProgress; readonly before: ApplyProgress | undefined }
-  /** The organization's own apply has ended, or waits and nobody watches. */
+  /** The organization's own apply has ended, or waits and nobody watches; with the plan that it carries out. */
   | { readonly kind: 'rested'; readonly plan: Plan; readonly progress: ApplyProgress }
   /** The apply of a sub-organization was asked. */
   | {
@@ -32,8 +32,9 @@ export interface CarryOut {
 
 /** What came of a plan. */
 export interface CarriedOut {
-  /** The organization's own apply. */
+  /** The organization's own apply, and the plan that it carries out: of a run that was joined, its own. */
   readonly progress: ApplyProgress
+  readonly plan: Plan
   readonly inside: readonly InsideOutcome[]
   readonly exit: ExitCode
 }
@@ -45,9 +46,9 @@ export function hasWork(plan: Plan): boolean {
 
 /** Begins the applies and follows them: the organization's own first, then those of what is inside. */
 export async function carryOut(input: CarryOut): Promise<CarriedOut> {
-  const { plan, applies, tell } = input
-  const begun = await startApply(applies, plan)
-  const progress = await followOwn(input, begun)
+  const { applies, tell } = input
+  const begun = await startApply(applies, input.plan)
+  const { progress, plan } = await followOwn(input, begun)
   const inside =
     begun.inside && mayGoOn(progress)
       ? await followInside({
@@ -59,7 +60,7 @@ export async function carryOut(input: CarryOut): Promise<CarriedOut> {
         })
       : []
   const began = progress.batches.length > 0 || inside.length === 0 ? [exitOf(progress)] : []
-  return { progress, inside, exit: exitOfAll([...began, ...inside.map((one) => one.exit)]) }
+  return { progress, plan, inside, exit: exitOfAll([...began, ...inside.map((one) => one.exit)]) }
 }
 
 /** What is inside depends on nothing outside but its own creation; yet where nothing at all could be done, nothing is tried. */
@@ -76,11 +77,19 @@ export function exitOfAll(exits: readonly ExitCode[]): ExitCode {
   return exits.includes(EXIT.waiting) ? EXIT.waiting : EXIT.done
 }
 
-async function followOwn({ plan, tell, isEnough }: CarryOut, { own }: StartedApply): Promise<ApplyProgress> {
-  if (!own) return { planDigest: plan.digest, state: 'done', startedAt: new Date().toISOString(), batches: [] }
+async function followOwn(
+  { plan, applies, tell, isEnough }: CarryOut,
+  { own }: StartedApply,
+): Promise<Pick<CarriedOut, 'plan' | 'progress'>> {
+  if (!own)
+    return {
+      plan,
+      progress: { planDigest: plan.digest, state: 'done', startedAt: new Date().toISOString(), batches: [] },
+    }
   const show = (progress: ApplyProgress, before: ApplyProgress | undefined) =>
     tell({ kind: 'progress', progress, before })
   const progress = await followApply(own, show, (now) => now.state === 'waiting' && isEnough(now, own))
-  tell({ kind: 'rested', plan, progress })
-  return progress
+  const carriedOut = { plan: await planOfRun(applies, plan, progress), progress }
+  tell({ kind: 'rested', ...carriedOut })
+  return carriedOut
 }

@@ -47,6 +47,11 @@ features: { EMAIL_AUTH: true }
     const again = await quorate(['apply', defs, '--yes', '--json'], { env })
     expect(again.exit).toBe(3)
     expect(await countActivities(service)).toBe(submitted)
+    // Its own plan has fewer activities than that of the run, which it joins.
+    expect(again.stderr).toContain('waits for bob')
+    expect(JSON.parse(again.stdout).batches).toContainEqual(
+      expect.objectContaining({ state: 'waiting', needs: { needed: [['bob']] } }),
+    )
 
     const bobKey = keyFile(folder, 'bob', bob.privateKey)
     const listed = await quorate(['activities', '--waiting', '--json', '--key-file', bobKey], { env })
