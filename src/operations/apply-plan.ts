@@ -4,11 +4,12 @@
 import { existsSync } from 'node:fs'
 import { EXIT, type ExitCode, QuorateError } from '../diagnostics/index.ts'
 import { appliedPlans, type Plan } from '../plan/index.ts'
+import type { Address } from '../resources/index.ts'
 import { type ApplyHandle, type ApplyPlace, startApply } from './apply.ts'
 import { assertFreshInside } from './apply-inside.ts'
 import { type CarriedOut, type CarryOutEvent, carryOut, hasWork } from './carry-out.ts'
 import { reader } from './clients.ts'
-import { type LockNews, lockNews } from './lock-news.ts'
+import { handedBackBy, type LockNews, lockNews } from './lock-news.ts'
 import type { CheckText } from './lock-place.ts'
 import type { Place } from './place.ts'
 import { assertApplicable } from './plan-checks.ts'
@@ -30,8 +31,21 @@ export type ApplyEvent =
   | { readonly kind: 'planned again'; readonly plan: Plan }
   /** The lock was written, with what is new in it. */
   | { readonly kind: 'lock written'; readonly news: LockNews }
-  /** The lock was not written: the definitions in the folder are not those of the plan. */
-  | { readonly kind: 'lock kept'; readonly folder: string }
+  | LockKept
+
+/** The lock was not written. */
+export interface LockKept {
+  readonly kind: 'lock kept'
+  /** As the plan names it; absent where it names none. */
+  readonly folder?: string
+  /**
+   * `absent`: the folder is not here · `unplanned`: its definitions could not be planned again · `changed`: they are not those of the
+   * plan · `left`: something is left to do, or to decide
+   */
+  readonly why: 'absent' | 'unplanned' | 'changed' | 'left'
+  /** What the plan hands back, and the lock therefore still has. */
+  readonly handedBack: readonly Address[]
+}
 
 /** What an apply needs of its caller. */
 export interface ApplyDoor {
@@ -137,12 +151,15 @@ async function saveLockOf(
   requestFor: (folder: string) => PlanRequest,
 ): Promise<void> {
   const { folder } = plan
-  if (folder === undefined || !existsSync(folder)) return
+  const kept = (why: LockKept['why']) =>
+    tell({ kind: 'lock kept', ...(folder === undefined ? {} : { folder }), why, handedBack: handedBackBy(plan) })
+  if (folder === undefined || !existsSync(folder)) return kept('absent')
   const after = await planFolder(requestFor(folder), () => {}).catch(() => undefined)
-  if (after?.plan.definitionsDigest === plan.definitionsDigest && mayLock(after.plan, plan)) {
-    await saveLock(after, { place, check })
-    tell({ kind: 'lock written', news: lockNews(after, plan) })
-  } else tell({ kind: 'lock kept', folder })
+  if (after === undefined) return kept('unplanned')
+  if (after.plan.definitionsDigest !== plan.definitionsDigest) return kept('changed')
+  if (!mayLock(after.plan, plan)) return kept('left')
+  await saveLock(after, { place, check })
+  tell({ kind: 'lock written', news: lockNews(after, plan) })
 }
 
 /** Whether nothing is left, and nothing that would be taken as defined has come up since the plan was looked at. */

@@ -29,7 +29,7 @@ export {
   type RunningInside,
   runningInside,
 } from './apply-inside.ts'
-export { type ApplyDoor, type ApplyEvent, applyFolder, applySaved } from './apply-plan.ts'
+export { type ApplyDoor, type ApplyEvent, applyFolder, applySaved, type LockKept } from './apply-plan.ts'
 export { type CarriedOut, type CarryOutEvent, carryOut, exitOfAll, hasWork } from './carry-out.ts'
 export { createClients, createSendClients, keyInside, rateOf, reader, submitter } from './clients.ts'
 export { assertCommittable, commitFiles, trackedOf } from './commit-files.ts'

@@ -12,9 +12,7 @@ export interface LockNews {
 
 /** Of the lock that is right for what was planned; `plan` is the one that was looked at, where it is another. */
 export function lockNews({ lock, vouched, plan: now }: Planned, plan: Plan = now): LockNews {
-  const handedBack = appliedPlans(plan).flatMap((one) =>
-    one.changes.flatMap(({ action, address }) => (action === 'forget' ? [placed(plan, one, address)] : [])),
-  )
+  const handedBack = handedBackBy(plan)
   const next = lock()
   const renamed = appliedPlans(now).flatMap((one) => {
     const { id: organizationId } = one.organization
@@ -28,6 +26,13 @@ export function lockNews({ lock, vouched, plan: now }: Planned, plan: Plan = now
     })
   })
   return { handedBack, renamed }
+}
+
+/** What a plan hands back, inside too. */
+export function handedBackBy(plan: Plan): readonly Address[] {
+  return appliedPlans(plan).flatMap((one) =>
+    one.changes.flatMap(({ action, address }) => (action === 'forget' ? [placed(plan, one, address)] : [])),
+  )
 }
 
 /** In a sub-organization after its name. */

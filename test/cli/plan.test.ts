@@ -1,7 +1,7 @@
 /** Plans as they are shown, saved, shown again and carried out, as separate processes against a real service. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readPlan } from '../../src/plan/index.ts'
@@ -203,6 +203,10 @@ describe('plan: a rename that is not said', () => {
     expect([planned.exit, planned.stdout]).toEqual([4, expect.stringContaining('+ user.robert')])
     expect(planned.stderr).toMatch(/acme\.yaml:5:3.*\n?.*plan\/perhaps-renamed/)
     const [, text] = /write `([^`]+)` into its definition here/.exec(planned.stderr)!
+    const asData = JSON.parse((await quorate(['plan', defs, '--json'], { env })).stdout)
+    expect(asData.perhapsRenamed).toEqual([
+      { made: 'user.robert', former: 'user.bob', same: expect.any(String), write: text, isMarked: false },
+    ])
     write(user('robert', `    ${text}\n`))
     const renamed = await quorate(['plan', defs], { env })
     expect([renamed.exit, renamed.stdout]).toEqual([0, expect.stringMatching(/^ *~ user\.robert/m)])
@@ -254,6 +258,42 @@ describe('apply: what nothing but the lock is changed for', () => {
     expect(lock()).not.toContain('tag.one')
     expect(await countActivities(service)).toBe(before)
     expect((await quorate(['plan', defs], { env })).stderr).not.toContain('The lock has')
+  })
+})
+
+describe('apply: a saved plan that only hands back', () => {
+  test('says that the lock was not written, and what is managed as before, where its folder is not there', async () => {
+    const { service, env, defs, folder } = await scene()
+    for (const userTagName of ['one', 'two'])
+      await complete(service.root, 'ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName, userIds: [] })
+    const write = (text: string) =>
+      writeFiles(defs, { 'acme.yaml': `organization: acme\nid: \${env.ACME_ORGANIZATION_ID}\n${text}` })
+    write('tags: { one: {}, two: {} }\n')
+    expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(0)
+    write('tags: { one: {} }\nforget: [tag.two]\n')
+    const file = join(folder, 'saved.json')
+    expect((await quorate(['plan', defs, '--out', file], { env })).exit).toBe(0)
+
+    const away = join(folder, 'away')
+    renameSync(defs, away)
+    const elsewhere = await quorate(['apply', file], { env })
+    expect([elsewhere.exit, elsewhere.stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /The lock in .*defs was not written: that folder is not here\. Not handed back, and managed as before: tag\.two\. Where the definitions are, `quorate apply FOLDER` writes it\.\n/,
+      ),
+    ])
+    expect(readFileSync(join(away, 'quorate.lock.yaml'), 'utf8')).toContain('tag.two')
+
+    renameSync(away, defs)
+    write('tags: { one: {}, three: {} }\nforget: [tag.two]\n')
+    expect((await quorate(['apply', file], { env })).stderr).toMatch(
+      /was not written: the definitions there are not those of this plan\. Not handed back, and managed as before: tag\.two\. `quorate plan .*defs` says/,
+    )
+    write('tags: { one: {} }\nforget: [tag.two]\n')
+    expect((await quorate(['apply', file], { env })).stderr).toContain(
+      'Handed back, live and managed no longer: tag.two.',
+    )
   })
 })
 

@@ -9,6 +9,7 @@ import {
   applySaved,
   type CarriedOut,
   type InsideOutcome,
+  type LockKept,
   type LockNews,
   type Place,
   planFolder,
@@ -218,7 +219,7 @@ function createShow(
         io.say(sayLockNews(event.news))
         return
       case 'lock kept':
-        io.say(line`The lock in ${event.folder} was not written: the definitions there are not those of this plan.\n`)
+        io.say(sayLockKept(event))
         return
       default:
         return event satisfies never
@@ -232,6 +233,26 @@ function sayLockNews({ handedBack, renamed }: LockNews): string {
   return back + names.join('')
 }
 
+const KEPT: Readonly<Record<LockKept['why'], string>> = {
+  absent: 'that folder is not here',
+  unplanned: 'the definitions there could not be planned again',
+  changed: 'the definitions there are not those of this plan',
+  left: 'something is left to do or to decide there',
+}
+
+function sayLockKept({ folder, why, handedBack }: LockKept): string {
+  const kept =
+    folder === undefined
+      ? 'The lock was not written: the plan names no folder.'
+      : line`The lock in ${folder} was not written: ${KEPT[why]}.`
+  const still = handedBack.length === 0 ? '' : line` Not handed back, and managed as before: ${handedBack.join(', ')}.`
+  const next =
+    why === 'absent' || folder === undefined
+      ? 'Where the definitions are, `quorate apply FOLDER` writes it.'
+      : line`\`quorate plan ${folder}\` says what is left.`
+  return `${kept}${still} ${next}\n`
+}
+
 function writeResult({ io, json, options }: CommandInput, plan: Plan, result: CarriedOut | undefined): void {
   const organizations = (result?.inside ?? []).map(({ plan: inside, progress }) => ({
     organization: inside.organization.name,
@@ -239,7 +260,7 @@ function writeResult({ io, json, options }: CommandInput, plan: Plan, result: Ca
     apply: progress ? withNeeds(progress, inside) : null,
   }))
   const text = jsonText({
-    ...(result ? withNeeds(result.progress, plan) : { planDigest: plan.digest, state: 'done', batches: [] }),
+    ...(result ? withNeeds(result.progress, result.plan) : { planDigest: plan.digest, state: 'done', batches: [] }),
     ...(organizations.length > 0 ? { subOrganizations: organizations } : {}),
   })
   if (json) io.out(text)
