@@ -96,6 +96,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   sending: [
     'operations',
     'workflows',
+    'plan',
     'authority',
     'activities',
     'scenarios',

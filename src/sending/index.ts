@@ -37,5 +37,5 @@ export {
 export { readSenders, type SenderBalance, withNonces } from './senders.ts'
 export { readSignedTransaction } from './signed-transaction.ts'
 export { assertFunded, type PartyBalance, type Simulation, simulateSends } from './simulate.ts'
-export { exitOfStates, nextOf, SEND_STATES, type SendState, stateOf } from './states.ts'
+export { exitOfStates, nextOf, nextOfWaiting, SEND_STATES, type SendState, stateOf } from './states.ts'
 export { unknownName, usage } from './usage.ts'

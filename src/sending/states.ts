@@ -4,6 +4,7 @@
  */
 import type { RowState, SendProgress } from '../../activities/index.ts'
 import { EXIT, type ExitCode } from '../diagnostics/index.ts'
+import { shortCode } from '../plan/index.ts'
 import { type Finality, isFinality } from './finality.ts'
 import type { ReplacedBy } from './replaced-by.ts'
 
@@ -22,7 +23,8 @@ export const SEND_STATES = {
   'not begun': open(),
   submitting: open(),
   unknown: open('nothing: it is asked about with the same bytes, which are paid once at most'),
-  waiting: open('approve it with `quorate approve`, or end it with `quorate reject`'),
+  // By the code of its activity, where that is known: `nextOf`.
+  waiting: open('approve it by its code, which `quorate approvals` shows, or end it with `quorate reject`'),
   broadcasting: open(),
   stuck: open(
     'wait: it goes on by itself as soon as it can; `quorate sends replace` offers more for one that is broadcast, `quorate sends cancel` ends it',
@@ -94,6 +96,8 @@ const ENDS: Readonly<Record<string, SendState>> = {
  */
 export function nextOf(known: KnownOfSend): string | undefined {
   const state = stateOf(known)
+  const fingerprint = known.progress?.fingerprint
+  if (state === 'waiting' && fingerprint !== undefined) return nextOfWaiting([fingerprint])
   const { next }: StateRow = SEND_STATES[state]
   const { replacedBy } = known
   // Sent once more under another reference, it would be paid twice.
@@ -106,6 +110,13 @@ export function nextOf(known: KnownOfSend): string | undefined {
 
 const RECONCILE =
   'give `quorate sends reconcile` where the service runs: it goes on when that has identified what the chain has, and not before'
+
+/** How those who are waited for vote: on one, or on several at once. */
+export function nextOfWaiting(fingerprints: readonly string[]): string {
+  const codes = fingerprints.map(shortCode).join(' ')
+  const it = fingerprints.length === 1 ? 'it' : 'them'
+  return `approve ${it} with \`quorate approve ${codes}\`, or end ${it} with \`quorate reject ${codes}\``
+}
 
 /** The exit code of a send, or of many: what is open comes first, since there is something left to do about it. */
 export function exitOfStates(states: readonly SendState[]): ExitCode {

@@ -5,6 +5,7 @@ import { readTransactionState, type SendOrder, type SendProgress } from '../../a
 import { createStyle } from '../../src/cli/io.ts'
 import {
   exitOfSend,
+  nextStep,
   renderListedSend,
   renderNext,
   renderNextOfMany,
@@ -83,12 +84,30 @@ describe.each(states)('send states: %s', (state) => {
     const isPaidOrMoves = ['included', 'final', 'submitting', 'broadcasting'].includes(state)
     const next = renderNext(progress, plain, by)
     if (isPaidOrMoves) expect([next, json.next]).toEqual(['', undefined])
-    // Of what waits, `send` knows the code to vote by.
-    else if (state === 'waiting') expect(next).toMatch(/^ {2}next +approve it with /)
+    // The same command goes on when somebody has voted.
+    else if (state === 'waiting')
+      expect(next).toMatch(/^ {2}next +approve it with `quorate approve 1111-1111`; the same/)
     else expect(next).toBe(`  next       ${json.next}\n`)
     const many = [1, 2, 3, 4, 5, 6, 7].map((name) => ({ name: `INV-${name}`, next: json.next }))
     expect(renderNextOfMany(many, plain)).toBe(
       json.next === undefined ? '' : `  next       INV-3, INV-4, INV-5, INV-6, INV-7 and 2 more: ${json.next}\n`,
+    )
+  })
+
+  test('of what waits the next step names its code, at every door', () => {
+    if (state !== 'waiting') return
+    const next = 'approve it with `quorate approve 1111-1111`, or end it with `quorate reject 1111-1111`'
+    expect(toSendJson({ order, progress: progress! }).next).toBe(next)
+    expect(nextStep({ order, ...CASES[state] })).toMatchObject({ name: 'INV-1', next })
+    const waiting = [2, 3, 4, 5, 6, 7].map((digit) => ({
+      order: { reference: `INV-${digit}` },
+      progress: { ...progress!, fingerprint: `sha256:${String(digit).repeat(64)}` },
+    }))
+    expect(renderNextOfMany(waiting.slice(0, 2).map(nextStep), plain)).toBe(
+      '  next       INV-2, INV-3: approve them with `quorate approve 2222-2222 3333-3333`, or end them with `quorate reject 2222-2222 3333-3333`\n',
+    )
+    expect(renderNextOfMany(waiting.map(nextStep), plain)).toMatch(
+      /INV-7 and 1 more: approve them with `quorate approve 3333-3333 .* 7777-7777`, .*; `quorate approvals` shows the codes of the others\n$/,
     )
   })
 

@@ -9,7 +9,6 @@ import {
   exitOfStates,
   findBatch,
   ledgerOf,
-  nextOf,
   readBatchReport,
   readSenders,
   SEND_STATES,
@@ -30,7 +29,7 @@ import { writeJson } from '../io.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { followListed, isOver, type ListedSend } from '../sending/following.ts'
 import { renderAway } from '../views/away.ts'
-import { renderListedSend, renderNextOfMany, renderSenders, toSendJson } from '../views/send.ts'
+import { nextStep, renderListedSend, renderNextOfMany, renderSenders, toSendJson } from '../views/send.ts'
 import { renderSendBatchEnd } from '../views/send-batch.ts'
 
 /** Lists what was sent from here, oldest first, and how each stands, or follows what is open. The ledger knows; nodes of the user's own say what is final. */
@@ -77,8 +76,7 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const senders = await readSenders(shown, { ...nodes, heldByApi })
   if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson), senders, away })
   else {
-    const steps = shown.map((one) => ({ name: one.order.reference, next: nextOf(one) }))
-    io.say(renderNextOfMany(steps, io.style))
+    io.say(renderNextOfMany(shown.map(nextStep), io.style))
     io.say(renderSenders(senders, io.style))
     io.say(renderAway(away, io.style))
   }

@@ -8,6 +8,7 @@ import {
   type Finality,
   isFinality,
   nextOf,
+  nextOfWaiting,
   printAmount,
   type ReplacedBy,
   SEND_STATES,
@@ -161,18 +162,39 @@ function nextOfSend(progress: SendProgress, replacedBy: ReplacedBy | undefined):
   return nextOf({ progress, replacedBy })
 }
 
-/** What is to be done about several sends, once for all of which it is the same. */
-export const renderNextOfMany = view(
-  (sends: readonly { readonly name: string; readonly next: string | undefined }[], style: Style): string =>
-    [...Map.groupBy(sends, ({ next }) => next)]
-      .flatMap(([next, all]) => {
-        if (next === undefined) return []
-        const names = all.slice(-MOST_NAMED).map(({ name }) => printable(name))
-        const more = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : ''
-        return [`  ${style.dim('next'.padEnd(10))} ${names.join(', ')}${more}: ${printable(next)}\n`]
-      })
-      .join(''),
+/** What is to be done about several sends, once for all of which it is the same; on what waits is voted by one command. */
+export const renderNextOfMany = view((sends: readonly NextOfOne[], style: Style): string =>
+  [...Map.groupBy(sends, ({ next, waitsFor }) => (waitsFor === undefined ? next : WAITS)).values()]
+    .flatMap((all) => {
+      const shown = all.slice(-MOST_NAMED)
+      const codes = shown.flatMap(({ waitsFor }) => waitsFor ?? [])
+      const isCut = all.length > MOST_NAMED
+      const next = codes.length === 0 ? shown[0]!.next : nextOfWaiting(codes)
+      if (next === undefined) return []
+      const names = `${shown.map(({ name }) => printable(name)).join(', ')}${isCut ? ` and ${all.length - MOST_NAMED} more` : ''}`
+      const others = isCut && codes.length > 0 ? '; `quorate approvals` shows the codes of the others' : ''
+      return [`  ${style.dim('next'.padEnd(10))} ${names}: ${printable(next)}${others}\n`]
+    })
+    .join(''),
 )
+
+const WAITS = Symbol('it waits for approval')
+
+interface NextOfOne {
+  readonly name: string
+  readonly next: string | undefined
+  /** The fingerprint by which people vote on it, while it waits for them. */
+  readonly waitsFor?: string | undefined
+}
+
+/** What is to be done about a send of a list. */
+export function nextStep({
+  order,
+  ...known
+}: Parameters<typeof stateOf>[0] & { readonly order: Pick<SendOrder, 'reference'> }): NextOfOne {
+  const waitsFor = stateOf(known) === 'waiting' ? known.progress?.fingerprint : undefined
+  return { name: order.reference, next: nextOf(known), ...(waitsFor === undefined ? {} : { waitsFor }) }
+}
 
 const MOST_NAMED = 5
 
