@@ -196,6 +196,34 @@ describe('send --batch: a file is sent row by row', () => {
     expect(await countActivities(day.service)).toBe(before)
   })
 
+  test('--skip-denied: totals are of what is sent; what is left out has a line and a sum of its own', async () => {
+    const dora = await createTestUser(day.service, 'dora')
+    const env = environmentOf(day.service, writeFiles(join(day.folder, 'some'), { none: '' }), dora.client.privateKey, {
+      ...temporalOf(day.env),
+      QUORATE_DATA_DIR: day.env['QUORATE_DATA_DIR']!,
+    })
+    await allowAlone(day.service, dora, "activity.kind == 'ETH_SEND_TRANSACTION' && eth.tx.value < 10")
+    const csv = day.rows('SOME', ['3wei', '20wei', '4wei', '31wei'])
+    const sum = (wei: number) => `0.${String(wei).padStart(18, '0')} ETH from ${day.from} on ${SEPOLIA} in 2 rows`
+    const linesOf = (text: string, word: string) => text.split('\n').filter((one) => one.startsWith(`  ${word} `))
+    for (const more of [['--dry-run', '--skip-denied'], ['--skip-denied']]) {
+      const { stdout, stderr, exit } = await day.batch(csv, more, env)
+      const shown = more.includes('--dry-run') ? stdout : stderr
+      expect(exit).toBe(more.includes('--dry-run') ? 0 : 1)
+      expect(linesOf(shown, 'total')).toEqual([expect.stringMatching(`^  total     ${sum(7)}, of `)])
+      expect(linesOf(shown, 'left out')).toEqual([`  left out  ${sum(51)}: denied`])
+    }
+    const dry = await day.batch(csv, ['--dry-run'], env)
+    expect(linesOf(dry.stdout, 'denied')).toEqual([
+      `  denied    ${sum(51)}: nothing is sent unless --skip-denied leaves it out`,
+    ])
+    const { totals, deniedTotals } = JSON.parse((await day.batch(csv, ['--dry-run', '--json'], env)).stdout)
+    expect([totals, deniedTotals]).toMatchObject([
+      [{ rows: 2, amount: { atomic: '7' } }],
+      [{ rows: 2, amount: { atomic: '51' } }],
+    ])
+  })
+
   test('stopped, it submits nothing more, says what was not submitted, and goes on only when asked to', async () => {
     const { env, folder, service } = day
     const run = (...args: readonly string[]) => quorate(args, { env, cwd: folder })
@@ -405,7 +433,7 @@ describe('send --batch: people vote by the file', () => {
     )
     const other = await list(env, 'approvals')
     expect(other.match(/^ {11}pays .*/gm)?.toSorted()).toEqual(
-      [201, 202, 203, 204].map((wei) => `           ${pays(wei)}`),
+      [201, 202, 203, 204].map((wei) => `           ${pays(wei).replace('      ', '   ')}`),
     )
     expect(other).not.toContain('reference')
     const { approvals } = JSON.parse(await list(shared, 'approvals', '--json')) as {

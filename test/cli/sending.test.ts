@@ -312,12 +312,20 @@ describe('sending', () => {
     expect(shown).toHaveLength(11)
     const listed = renderListedSend({ order }, style, 0).trimEnd()
     const total = { from: evil, address: FROM, chain: SEPOLIA, rows: 1, amount }
-    const batch = { batchId: 'b', organization, file: evil, orderedAt: '', totals: [total], simulations }
+    const batch = {
+      batchId: 'b',
+      organization,
+      file: evil,
+      orderedAt: '',
+      totals: [total],
+      deniedTotals: [total],
+      simulations,
+    }
     const one = { row: { line: 2, cells: new Map() }, order, description, explanation, state: 'not begun' as const }
-    const batched = renderSendBatch({ ...batch, rows: [one] }, { style, rows: true })
+    const batched = renderSendBatch({ ...batch, rows: [one] }, { style, rows: true, skipsDenied: true })
       .trimEnd()
       .split('\n')
-    expect(batched).toHaveLength(9)
+    expect(batched).toHaveLength(10)
     for (const line of [...shown, listed, ...batched]) expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     const row = { row: 2, reference: evil, from: 'a', to: 'b', amount: '1 wei', state: 'failed' as const, reason: evil }
     const report = {

@@ -675,9 +675,10 @@ const VIEWS: readonly View[] = [
           funds: { text: '2 ETH', atomic: '2' },
         },
       ],
+      deniedTotals: [{ from: 'ops', chain: 'eip155:1', rows: 1, amount: { text: '3 ETH', atomic: '3' } }],
       simulations: [simulation, { ...simulation, unknown: 'it does not run them' }],
     },
-    render: (batch) => renderSendBatch(batch, { style, rows: true }),
+    render: (batch) => renderSendBatch(batch, { style, rows: true, skipsDenied: false }),
     not: ['caip2', 'chain', 'basis', 'effect'],
   },
   {

@@ -75,7 +75,8 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   const { batch, diagnostics } = await prepare(input, place, { file: readBatchFile(path), names, path })
   if (!batch) return refuse(input, diagnostics)
   const isDryRun = options['dryRun'] === true
-  const shown = renderSendBatch(batch, { style: io.style, rows: isDryRun })
+  const skipsDenied = options['skipDenied'] === true
+  const shown = renderSendBatch(batch, { style: io.style, rows: isDryRun, skipsDenied })
   if (isDryRun) {
     if (json) writeJson(io, toPreparedJson(batch))
     else io.out(shown)
@@ -83,8 +84,8 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   }
   if (!json) io.say(shown)
   if (options['resume'] !== true) assertNotStopped(batch)
-  const chosen = leaveOut(batch, options['skipDenied'] === true)
-  const open = batch.rows.filter(isOpen)
+  const chosen = leaveOut(batch, skipsDenied)
+  const open = batch.rows.filter((row) => isOpen(row) && !wouldBeDenied(row))
   const rejected = new Map(
     batch.rows.flatMap(({ rejected, order }) => (rejected === undefined ? [] : [[order, rejected]])),
   )
@@ -185,16 +186,22 @@ async function prepare(
   })
   const open = standing.filter(isOpen)
   const heldByApi = createHeldByApi(client)
-  const totals = await withFunds(sumUp(open, known.directory), heldByApi)
+  const [sent, denied] = [open.filter((row) => !wouldBeDenied(row)), open.filter(wouldBeDenied)]
+  const totals = await withFunds(sumUp(sent, known.directory), heldByApi)
+  const deniedTotals = sumUp(denied, known.directory).map(({ total }) => total)
   const { assets } = known.directory
-  const simulations = await simulateSends(
-    open.filter((row) => !wouldBeDenied(row)),
-    { nodes: readNodeSettings(input).nodes, heldByApi, assets },
-  )
+  const simulations = await simulateSends(sent, { nodes: readNodeSettings(input).nodes, heldByApi, assets })
   const stoppedAt = await batches.stoppedAt(batchId)
   return {
     diagnostics,
-    batch: { ...batch, rows: standing, totals, simulations, ...(stoppedAt === undefined ? {} : { stoppedAt }) },
+    batch: {
+      ...batch,
+      rows: standing,
+      totals,
+      deniedTotals,
+      simulations,
+      ...(stoppedAt === undefined ? {} : { stoppedAt }),
+    },
   }
 }
 
@@ -223,7 +230,7 @@ function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCo
 
 /** Denied rows stop the whole batch, or are left out with `--skip-denied`. */
 function leaveOut(
-  { rows, totals: _, simulations: __, stoppedAt: ___, ...batch }: PreparedSendBatch,
+  { rows, totals: _, deniedTotals: __, simulations: ___, stoppedAt: ____, ...batch }: PreparedSendBatch,
   skips: boolean,
 ): SendBatch {
   const denied = rows.filter(wouldBeDenied)

@@ -24,8 +24,10 @@ import { named } from './send-words.ts'
 /** A file whose rows can all be sent. */
 export interface PreparedSendBatch extends Omit<SendBatch, 'rows'> {
   readonly rows: readonly PreparedRow[]
-  /** Of what is still to be sent. */
+  /** Of what is still to be sent, without what would be denied. */
   readonly totals: readonly BatchTotal[]
+  /** Of what would be denied: it is left out, or nothing is sent. */
+  readonly deniedTotals: readonly BatchTotal[]
   /** What that would leave its senders and payees with. */
   readonly simulations: readonly Simulation[]
   /** When somebody stopped the batch of these rows, ISO 8601. */
@@ -52,8 +54,8 @@ export function wouldBeDenied(row: PreparedRow): boolean {
 /** What a batch will do: denied rows always, all rows where that is asked for, and the totals. */
 export const renderSendBatch = view(
   (
-    { batchId, file, rows, totals, simulations }: PreparedSendBatch,
-    { style, rows: all }: { readonly style: Style; readonly rows: boolean },
+    { batchId, file, rows, totals, deniedTotals, simulations }: PreparedSendBatch,
+    { style, rows: all, skipsDenied }: { readonly style: Style; readonly rows: boolean; readonly skipsDenied: boolean },
   ): string => {
     const shown = rows.filter((one) => all || wouldBeDenied(one))
     const lines = shown.map((one) => {
@@ -64,7 +66,7 @@ export const renderSendBatch = view(
       const outcome = wouldBeDenied(one) ? style.error(forecast) : forecast
       return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${printable(amount.text)}, ${amount.atomic} ${amount.atomicUnit}${printable(what)}  ${printable(order.from)} to ${named(receiver)} on ${chainName(chainOf(order))}  ${outcome}\n`
     })
-    const sums = totalLines(totals, style)
+    const sums = [...totalLines(totals, style), ...deniedLines(deniedTotals, { style, skipsDenied })]
     const before = countStates(rows.filter(({ state }) => state !== 'not begun'))
     const already = countsInWords(before)
     const beginning = already === '' ? [] : [`  ${style.dim('already'.padEnd(9))} ${already}\n`]
@@ -92,6 +94,19 @@ export function totalLines(totals: readonly BatchTotal[], style: Style): readonl
     const short = funds !== undefined && BigInt(funds.atomic) < BigInt(amount.atomic)
     return `  ${style.dim('total'.padEnd(9))} ${printable(`${amount.text} from ${from}`)} on ${chainName(chain)} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
   })
+}
+
+/** What of each sender would be denied: no total counts it. */
+function deniedLines(
+  totals: readonly BatchTotal[],
+  { style, skipsDenied }: { readonly style: Style; readonly skipsDenied: boolean },
+): readonly string[] {
+  const word = skipsDenied ? 'left out' : 'denied'
+  const why = skipsDenied ? 'denied' : 'nothing is sent unless --skip-denied leaves it out'
+  return totals.map(
+    ({ from, chain, rows: count, amount }) =>
+      `  ${style.dim(word.padEnd(9))} ${printable(`${amount.text} from ${from}`)} on ${chainName(chain)} in ${countOf(count)}: ${style.warning(why)}\n`,
+  )
 }
 
 /** The JSON form of a batch that is only looked at. */
