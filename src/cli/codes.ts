@@ -96,7 +96,7 @@ export const cliCodes = {
     exit: EXIT.refused,
   },
   'cli/reference-alike': {
-    summary: 'a reference looks like one that was used, and both pay the same to the same',
+    summary: 'a reference looks like one that was used, or like another of its file, and both pay the same to the same',
     solve:
       'write it as it was written before; if this is another payment, say so with `--not REFERENCE`; nothing was submitted',
     exit: EXIT.refused,

@@ -10,6 +10,8 @@ export interface AlikeReference {
   readonly like: SendOrder
   /** Both pay the same to the same. */
   readonly isEqual: boolean
+  /** Of two rows of one file: its line, and that of the other. */
+  readonly lines?: readonly [number, number]
 }
 
 /**
@@ -43,9 +45,23 @@ export function findAlikeReferences(
   return found
 }
 
+/** Finds rows of one file whose references look alike. */
+export function findAlikeRows(
+  rows: readonly { readonly order: SendOrder; readonly row: { readonly line: number } }[],
+): readonly AlikeReference[] {
+  const lineOf = new Map(rows.map(({ order, row }) => [order, row.line]))
+  const orders = rows.map(({ order }) => order)
+  return findAlikeReferences(orders, { entered: [] }).map((one) => ({
+    ...one,
+    lines: [lineOf.get(one.order)!, lineOf.get(one.like)!],
+  }))
+}
+
 /** Says in words what a reference may be taken for. */
-export function alikeWords({ order, like }: Pick<AlikeReference, 'order' | 'like'>): string {
+export function alikeWords({ order, like, lines }: Pick<AlikeReference, 'order' | 'like' | 'lines'>): string {
   const { reference, amount, to, orderedAt } = like
+  if (lines !== undefined)
+    return `line ${lines[0]}: reference ${order.reference} looks like ${reference} of line ${lines[1]}, which is ${amount} to ${to}`
   return `reference ${order.reference} looks like ${reference}, which is ${amount} to ${to}, ordered at ${orderedAt}`
 }
 
@@ -58,10 +74,11 @@ export function assertNotAlike(found: readonly AlikeReference[], not: readonly s
   const [first] = equal
   if (first === undefined) return
   const rest = equal.length === 1 ? '' : `, and ${equal.length - 1} more like it`
+  const names = [...new Set(equal.map(({ like }) => like.reference))].join(',')
   throw new QuorateError('cli/reference-alike', `${alikeWords(first)}, as this one is${rest}`, {
     exit: EXIT.refused,
     facts: { reference: first.order.reference, 'looks like': first.like.reference, submitted: 'nothing' },
-    next: `if this is another payment, say so with --not '${equal.map(({ like }) => like.reference).join(',')}'`,
+    next: `if this is another payment, say so with --not '${names}'`,
   })
 }
 

@@ -6,7 +6,7 @@ import { roundIn } from '../../activities/index.ts'
 import { readSolanaDraft, solanaSendBytes } from '../chain/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { isJsonObject, isWaiting, type Wire } from '../protocol/index.ts'
-import { alikeWords, findAlikeReferences } from './alike-references.ts'
+import { alikeWords, findAlikeRows } from './alike-references.ts'
 import type { OrderedRow } from './batch-orders.ts'
 import { isUnder, LOOK_BACK_MS, parametersOf, paymentOf, readSince, withFeeOf } from './elsewhere.ts'
 
@@ -100,6 +100,5 @@ function differenceOf({ order }: OrderedRow, activity: Wire.Activity): string {
 /** In words: what in the rows may be taken for something else, names and addresses of payees and references. */
 export function lookAlikesIn(rows: readonly OrderedRow[]): readonly string[] {
   const parties = rows.flatMap(({ description: { lookAlikes = [] } }) => lookAlikes)
-  const orders = rows.map(({ order }) => order)
-  return [...new Set([...parties, ...findAlikeReferences(orders, { entered: [] }).map(alikeWords)])]
+  return [...new Set([...parties, ...findAlikeRows(rows).map(alikeWords)])]
 }

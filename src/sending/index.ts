@@ -2,7 +2,14 @@
  * Sending: from names and amounts to orders, one or a file of them, what will come of each, and the workflows that carry them
  * out. Prints nothing; the CLI asks and shows.
  */
-export { alikeWords, assertFirstAlike, assertNotAlike, findAlikeReferences } from './alike-references.ts'
+export {
+  type AlikeReference,
+  alikeWords,
+  assertFirstAlike,
+  assertNotAlike,
+  findAlikeReferences,
+  findAlikeRows,
+} from './alike-references.ts'
 export { printAmount, printToken } from './amount.ts'
 export { createHeldByApi } from './api-balances.ts'
 export { askedAnew } from './asked-anew.ts'

@@ -224,6 +224,33 @@ describe('send --batch: a file is sent row by row', () => {
     ])
   })
 
+  test('references of one file that look alike are told with both lines; where both pay the same, nothing is sent without --not', async () => {
+    const before = await countActivities(day.service)
+    const paid = await day.paid()
+    const row = (reference: string, amount: string) => `${reference},${day.from},payroll,${amount},${SEPOLIA}\n`
+    const csv = (...rows: readonly string[]) => `ref,from,to,amount,chain\n${rows.join('')}`
+    const equal = csv(row('BILL-7', '5wei'), row('OTHER', '6wei'), row('bill\u20137', '5wei'))
+    const words = 'line 4: reference bill\u20137 looks like BILL-7 of line 2, which is 5 wei to payroll'
+    const dry = await day.batch(equal, ['--dry-run'])
+    expect([dry.exit, dry.stdout]).toEqual([0, expect.stringContaining(`  beware    ${words}, as this one is`)])
+    const json = await day.batch(equal, ['--dry-run', '--json'])
+    expect(JSON.parse(json.stdout).alike).toEqual([
+      { row: 4, reference: 'bill\u20137', like: { row: 2, reference: 'BILL-7' }, isEqual: true },
+    ])
+    const refused = await day.batch(equal, ['--yes'])
+    expect([refused.exit, refused.stderr]).toEqual([4, expect.stringContaining(`error cli/reference-alike: ${words}`)])
+    expect(await countActivities(day.service)).toBe(before)
+    // Where they pay something else it is said, and sent.
+    const differs = await day.batch(csv(row('NOTE-1', '7wei'), row('NOTE 1', '8wei')), ['--yes'])
+    expect(differs.stderr).toContain('looks like')
+    const meant = await day.batch(equal, ['--yes', '--not', 'BILL-7', '--json'])
+    expect([meant.exit, JSON.parse(meant.stdout).counts]).toEqual([0, { included: 3 }])
+    expect(await day.paid()).toBe(paid + 31n)
+    // The same file again is only looked at.
+    const again = await day.batch(equal, ['--yes', '--json'])
+    expect([again.exit, JSON.parse(again.stdout).counts]).toEqual([0, { included: 3 }])
+  })
+
   test('stopped, it submits nothing more, says what was not submitted, and goes on only when asked to', async () => {
     const { env, folder, service } = day
     const run = (...args: readonly string[]) => quorate(args, { env, cwd: folder })

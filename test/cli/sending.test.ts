@@ -318,6 +318,7 @@ describe('sending', () => {
       file: evil,
       orderedAt: '',
       totals: [total],
+      alike: [],
       deniedTotals: [total],
       simulations,
     }

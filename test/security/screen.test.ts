@@ -675,6 +675,7 @@ const VIEWS: readonly View[] = [
           funds: { text: '2 ETH', atomic: '2' },
         },
       ],
+      alike: [],
       deniedTotals: [{ from: 'ops', chain: 'eip155:1', rows: 1, amount: { text: '3 ETH', atomic: '3' } }],
       simulations: [simulation, { ...simulation, unknown: 'it does not run them' }],
     },

@@ -22,6 +22,7 @@ import {
   enterAgain,
   exitOfBatch,
   type FileRow,
+  findAlikeRows,
   followBatch,
   ledgerOf,
   makeOrders,
@@ -85,6 +86,7 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   if (!json) io.say(shown)
   if (options['resume'] !== true) assertNotStopped(batch)
   const chosen = leaveOut(batch, skipsDenied)
+  assertNotAlike(batch.alike, readNot(input))
   const open = batch.rows.filter((row) => isOpen(row) && !wouldBeDenied(row))
   const rejected = new Map(
     batch.rows.flatMap(({ rejected, order }) => (rejected === undefined ? [] : [[order, rejected]])),
@@ -123,7 +125,9 @@ async function joinElsewhere(
   )
   const asked = batch.rows.filter((_, index) => isNew[index])
   const unknown = asked.map(({ order }) => order)
-  const alike = await readAlike(input.settings.dataDir, unknown)
+  const inFile = new Set(unknown)
+  // Those of the file itself have been said with their lines.
+  const alike = (await readAlike(input.settings.dataDir, unknown)).filter(({ like }) => !inFile.has(like))
   assertNotAlike(alike, readNot(input))
   const { io } = input
   for (const one of alike) io.say(line`${io.style.warning('beware')} ${alikeWords(one)}\n`)
@@ -186,6 +190,11 @@ async function prepare(
   })
   const open = standing.filter(isOpen)
   const heldByApi = createHeldByApi(client)
+  // Two that were both begun before are two by now.
+  const begun = new Set(standing.filter((row) => !isOpen(row)).map(({ order }) => order))
+  const alike = findAlikeRows(standing.filter((row) => !wouldBeDenied(row))).filter(
+    ({ order, like }) => !(begun.has(order) && begun.has(like)),
+  )
   const [sent, denied] = [open.filter((row) => !wouldBeDenied(row)), open.filter(wouldBeDenied)]
   const totals = await withFunds(sumUp(sent, known.directory), heldByApi)
   const deniedTotals = sumUp(denied, known.directory).map(({ total }) => total)
@@ -197,6 +206,7 @@ async function prepare(
     batch: {
       ...batch,
       rows: standing,
+      alike,
       totals,
       deniedTotals,
       simulations,
@@ -229,10 +239,7 @@ function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCo
 }
 
 /** Denied rows stop the whole batch, or are left out with `--skip-denied`. */
-function leaveOut(
-  { rows, totals: _, deniedTotals: __, simulations: ___, stoppedAt: ____, ...batch }: PreparedSendBatch,
-  skips: boolean,
-): SendBatch {
+function leaveOut({ rows, batchId, organization, file, orderedAt }: PreparedSendBatch, skips: boolean): SendBatch {
   const denied = rows.filter(wouldBeDenied)
   if (denied.length > 0 && !skips) {
     const [first] = denied
@@ -247,7 +254,7 @@ function leaveOut(
     })
   }
   return {
-    ...batch,
+    ...{ batchId, organization, file, orderedAt },
     rows: rows.map((one) => ({
       line: one.row.line,
       order: one.order,

@@ -3,6 +3,8 @@ import type { RowState, SendBatch, SendBatchProgress } from '../../../activities
 import { chainName } from '../../chain/index.ts'
 import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
 import {
+  type AlikeReference,
+  alikeWords,
   type BatchReport,
   type BatchTotal,
   chainOf,
@@ -24,6 +26,8 @@ import { named } from './send-words.ts'
 /** A file whose rows can all be sent. */
 export interface PreparedSendBatch extends Omit<SendBatch, 'rows'> {
   readonly rows: readonly PreparedRow[]
+  /** Rows whose references look alike, of which one at least is still to be sent. */
+  readonly alike: readonly AlikeReference[]
   /** Of what is still to be sent, without what would be denied. */
   readonly totals: readonly BatchTotal[]
   /** Of what would be denied: it is left out, or nothing is sent. */
@@ -54,7 +58,7 @@ export function wouldBeDenied(row: PreparedRow): boolean {
 /** What a batch will do: denied rows always, all rows where that is asked for, and the totals. */
 export const renderSendBatch = view(
   (
-    { batchId, file, rows, totals, deniedTotals, simulations }: PreparedSendBatch,
+    { batchId, file, rows, alike: references, totals, deniedTotals, simulations }: PreparedSendBatch,
     { style, rows: all, skipsDenied }: { readonly style: Style; readonly rows: boolean; readonly skipsDenied: boolean },
   ): string => {
     const shown = rows.filter((one) => all || wouldBeDenied(one))
@@ -81,11 +85,14 @@ export const renderSendBatch = view(
       .filter(([name]) => all || name === 'beware')
       .map(([name, text]) => `  ${style.dim(name.padEnd(9))} ${text}\n`)
     const head = `${printable(file)}: ${countOf(rows.length)}, batch ${batchId.slice(0, 12)}\n`
-    const alike = [...new Set(rows.filter(isOpen).flatMap(({ description: { lookAlikes = [] } }) => lookAlikes))]
-    const beware = alike.map((text) => `  ${style.dim('beware'.padEnd(9))} ${style.warning(text)}\n`)
+    const parties = rows.filter(isOpen).flatMap(({ description: { lookAlikes = [] } }) => lookAlikes)
+    const alike = [...parties, ...references.map((one) => `${alikeWords(one)}${one.isEqual ? SAME : ''}`)]
+    const beware = [...new Set(alike)].map((text) => `  ${style.dim('beware'.padEnd(9))} ${style.warning(text)}\n`)
     return [head, ...beginning, ...lines, ...beware, ...sums, ...balances, ...(all ? [] : forecasts)].join('')
   },
 )
+
+const SAME = ', as this one is: refused unless --not names that one'
 
 /** What the rows of each sender come to, in each currency or token. */
 export function totalLines(totals: readonly BatchTotal[], style: Style): readonly string[] {
@@ -110,8 +117,20 @@ function deniedLines(
 }
 
 /** The JSON form of a batch that is only looked at. */
-export function toPreparedJson({ rows, ...batch }: PreparedSendBatch) {
-  return { ...batch, rows: rows.map(({ row, state, ...one }) => ({ row: row.line, state, ...toSendJson(one) })) }
+export function toPreparedJson({ rows, alike, ...batch }: PreparedSendBatch) {
+  const references = alike.map(({ order, like, isEqual, lines }) => {
+    return {
+      row: lines?.[0],
+      reference: order.reference,
+      like: { row: lines?.[1], reference: like.reference },
+      isEqual,
+    }
+  })
+  return {
+    ...batch,
+    alike: references,
+    rows: rows.map(({ row, state, ...one }) => ({ row: row.line, state, ...toSendJson(one) })),
+  }
 }
 
 /** Shows how far a batch is. */
