@@ -40,5 +40,33 @@ export async function isNodeOf(url: string, caip2: string): Promise<boolean> {
   return caip2 === `eip155:${BigInt(await askNode<string>(url, 'eth_chainId', []))}`
 }
 
+/** What a node of the user's own says of itself, or why nothing was understood. */
+export type NodeStanding =
+  | { readonly answers: true; readonly isOfChain: boolean; readonly head: string }
+  | { readonly answers: false; readonly why: string }
+
+/** Asks a node whether it is one of a chain, and for its head: the newest block, on Solana the newest slot. */
+export async function readNodeStanding(url: string, caip2: string): Promise<NodeStanding> {
+  try {
+    const isOfChain = await isNodeOf(url, caip2)
+    const head =
+      namespaceOf(caip2) === 'solana'
+        ? await askNode<number>(url, 'getSlot', [])
+        : await askNode<string>(url, 'eth_blockNumber', [])
+    return { answers: true, isOfChain, head: String(BigInt(head)) }
+  } catch (error) {
+    return { answers: false, why: whyUnanswered(error) }
+  }
+}
+
+/** Never the address, which may hold a key. */
+function whyUnanswered(error: unknown): string {
+  if (error instanceof NodeRefused) return `it refuses: ${error.message}`
+  if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} seconds`
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } }
+  if (cause === undefined) return 'its answer is not one of a node'
+  return typeof cause.code === 'string' ? cause.code : 'it cannot be reached'
+}
+
 /** How a node is called: addresses of nodes carry keys, and the host alone is said. */
 export const nodeName = (url: string) => `the node at ${new URL(url).host}`

@@ -12,6 +12,7 @@ export {
 } from './alike-references.ts'
 export { printAmount, printToken } from './amount.ts'
 export { createHeldByApi } from './api-balances.ts'
+export { nodeName, readNodeStanding } from './ask-node.ts'
 export { askedAnew } from './asked-anew.ts'
 export { type AskedRow, findAskedRows, lookAlikesIn } from './batch-approval.ts'
 export { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'

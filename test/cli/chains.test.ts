@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { keepChains, readKeptChains } from '../../src/cli/background/kept-chains.ts'
 import { readChains } from '../../src/cli/chains.ts'
 import { createChains } from '../../src/service/chains/chains.ts'
-import { testFolder } from './harness.ts'
+import { startAnvil } from '../service/sends/anvil.ts'
+import { quorate, testFolder } from './harness.ts'
 
 const URL = 'http://127.0.0.1:8545'
 const COIN = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
@@ -39,6 +40,45 @@ describe('chains of an embedded service', () => {
     expect(Object.keys(keepChains(folder, {}))).toEqual(['eip155:1', 'eip155:10'])
     expect(keepChains(folder, { QUORATE_CHAINS: '' })).toEqual({})
     expect(keepChains(folder, {})).toEqual({})
+  })
+})
+
+describe('doctor', () => {
+  test('names each chain that is set or kept: its head, a node that does not answer, and one of another chain', async () => {
+    const [anvil, other] = [await startAnvil(), await startAnvil({ chainId: 10 })]
+    onTestFinished(async () => void (await Promise.all([anvil.kill(), other.kill()])))
+    await anvil.rpc('anvil_mine', '0x3')
+    const folder = testFolder()
+    const data = join(folder, 'data')
+    const look = async (env: Readonly<Record<string, string>>) => {
+      const { exit, stdout } = await quorate(['doctor', '--json', '--data-dir', data], { env, cwd: folder })
+      const { findings } = JSON.parse(stdout) as {
+        findings: readonly { check: string; state: string; found: string }[]
+      }
+      return { exit, chains: findings.filter(({ check }) => check === 'chain') }
+    }
+    const none = await look({})
+    expect(none.chains).toMatchObject([{ state: 'not used' }])
+    expect(existsSync(data)).toBe(false)
+    // Kept with the data folder, as `up` does: from a terminal without the variables.
+    const host = (url: string) => `the node at ${url.replace('http://', '')}`
+    keepChains(data, { QUORATE_CHAINS: `eip155:11155111=${anvil.url}` })
+    const kept = await look({})
+    const good = `eip155:11155111: ${host(anvil.url)} answers, its head is block 3`
+    expect([kept.exit, kept.chains]).toEqual([0, [{ check: 'chain', state: 'good', found: good }]])
+
+    const QUORATE_CHAINS = [`eip155:11155111=${anvil.url},${other.url}`, 'eip155:1=http://127.0.0.1:1/a-key'].join(',')
+    const wrong = await look({ QUORATE_CHAINS })
+    expect([wrong.exit, wrong.chains.map(({ state, found }) => [state, found])]).toEqual([
+      1,
+      [
+        ['good', good],
+        ['bad', `eip155:11155111: ${host(other.url)} is a node of another chain, its head is block 0`],
+        ['bad', expect.stringMatching(/^eip155:1: the node at 127\.0\.0\.1:1 does not answer: /)],
+      ],
+    ])
+    expect(JSON.stringify(wrong)).not.toContain('a-key')
+    expect(readdirSync(data)).toEqual(['chains.json'])
   })
 })
 

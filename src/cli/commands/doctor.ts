@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readStoreStanding } from '../../../activities/index.ts'
+import { chainName, namespaceOf } from '../../chain/index.ts'
 import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { taskQueueOf, workerSeenAt } from '../../operations/index.ts'
+import { nodeName, readNodeStanding } from '../../sending/index.ts'
 import {
   type GivenUpWebhooks,
   type PostgresStanding,
@@ -18,6 +20,7 @@ import { bootstrapKey, loadKey, readerAt } from '../background/connect.ts'
 import { askBackground, findBackground, silentBackground } from '../background/control.ts'
 import { backgroundEnd, nothingRuns } from '../background/down.ts'
 import { leftOverTemporal, temporalDeath } from '../background/embedded-temporal.ts'
+import { readNodeSettings } from '../background/kept-chains.ts'
 import { assertPlanStore } from '../background/plan-store-place.ts'
 import { findRunningTemporal, namedTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
@@ -50,6 +53,7 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
     checkKey,
     checkApi,
     checkRelayers,
+    checkChains,
     checkDatabase,
     checkPlanStore,
     checkWebhooks,
@@ -59,9 +63,10 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
   for (const check of checks) {
     // A background process that does not answer is waited for once, by `askBackground` above.
     if (background?.state === 'silent' && ASK_BACKGROUND.has(check)) continue
-    const finding = await check(input, standing)
-    findings.push(finding)
-    if (!json) io.out(render(finding, io.style))
+    for (const finding of [await check(input, standing)].flat()) {
+      findings.push(finding)
+      if (!json) io.out(render(finding, io.style))
+    }
   }
   if (json) writeJson(io, { findings })
   return findings.some(({ state }) => state === 'bad') ? EXIT.error : EXIT.done
@@ -238,6 +243,34 @@ async function checkRelayers({ settings }: CommandInput): Promise<Finding> {
 
 /** Also where the API is somebody else's: what that keeps and sends is its own business. */
 const NO_SERVICE_YET = 'no service has kept anything here'
+
+/** Each chain that the variables name, or that is kept with the data folder: whether its nodes answer, and are its own. */
+async function checkChains(input: CommandInput): Promise<readonly Finding[]> {
+  const check = 'chain'
+  let nodes: ReturnType<typeof readNodeSettings>['nodes']
+  try {
+    ;({ nodes } = readNodeSettings(input))
+  } catch (error) {
+    return [bad(check, error)]
+  }
+  const asked = Object.entries(nodes).flatMap(([caip2, urls]) => urls.map((url) => ({ caip2, url })))
+  if (asked.length === 0)
+    return [{ check, state: 'not used', found: 'QUORATE_CHAINS names no node, and none is kept with the data folder' }]
+  return Promise.all(
+    asked.map(async ({ caip2, url }): Promise<Finding> => {
+      const [chain, node] = [chainName(caip2), nodeName(url)]
+      const standing = await readNodeStanding(url, caip2)
+      if (!standing.answers) {
+        const next = 'start that node, or name one that answers in QUORATE_CHAINS'
+        return { check, state: 'bad', found: `${chain}: ${node} does not answer: ${standing.why}`, next }
+      }
+      const head = `its head is ${namespaceOf(caip2) === 'solana' ? 'slot' : 'block'} ${standing.head}`
+      if (standing.isOfChain) return { check, state: 'good', found: `${chain}: ${node} answers, ${head}` }
+      const next = 'name a node of that chain in QUORATE_CHAINS: nothing that this one says is believed'
+      return { check, state: 'bad', found: `${chain}: ${node} is a node of another chain, ${head}`, next }
+    }),
+  )
+}
 
 /** Checks PostgreSQL, if the service keeps its rows there; its file in the data folder needs no check. */
 async function checkDatabase(input: CommandInput, askStanding: Standing): Promise<Finding> {

@@ -850,7 +850,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'doctor',
-    summary: 'check Node.js, Temporal, the key, the API and the clock, and say what to mend',
+    summary: 'check Node.js, Temporal, the key, the API, the clock and the nodes of chains, and say what to mend',
     example: 'quorate doctor',
     help: {
       description:
