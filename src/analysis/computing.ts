@@ -1,6 +1,6 @@
 /**
- * What an analysis is at. It computes for many seconds without a pause, in which no timer of whoever waits fires: its long loops call
- * `breathe` instead, and whoever listens is told once a second.
+ * Which analysis computes, and for how long. An analysis computes for many seconds without a pause, in which no timer of the process
+ * fires: its long loops call `breathe` instead, which tells the listener once a second.
  */
 
 /** Told what is computed, such as `who could undo the plan`, and since when. */

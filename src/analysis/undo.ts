@@ -11,6 +11,7 @@ import { kinds, organizationOf, type Resource, referencesOf } from '../resources
 import { breathe, computing } from './computing.ts'
 import { createMoves } from './indirect.ts'
 import { influenceOf } from './influence.ts'
+import { whenActive } from './instants.ts'
 import { type Inverse, inverseOf } from './inverse.ts'
 import { walletsOf } from './outcome.ts'
 import { type PolicyCompiler, policiesOf } from './policies.ts'
@@ -23,6 +24,8 @@ const MOST_IN_EVERY_ORDER = 6
 const MOST_STATES = 200
 /** Most sets of people of one activity that are put together with those of another. */
 const MOST_SETS = 120
+/** Of so many policies that open or close later each combination is tried; of more, that it hangs on the time is taken to be so. */
+const MOST_OPEN = 4
 const TOO_MANY = 'there are too many sets of people to try them all'
 
 /** Says who could undo a plan; undefined for a plan that submits nothing. */
@@ -42,14 +45,15 @@ export function undoOf(
   const nowMs = Date.parse(now)
   const walk = createWalk(inverse, { after, nowMs, compile })
   const end = computing('who could take the plan back', () => walkToTheEnd(walk))
+  const timed = walk.isTimed() ? { isTimed: true as const } : {}
   if (end.people !== undefined) {
     const sets = end.people === 'too-many' ? end.people : setsTogether(end.people)
     if (sets === 'too-many') return { activities, ways: [], unknown: TOO_MANY, ...lost }
-    return { activities, ways: writeByTeam(named(sets, walk.names)), ...lost }
+    return { activities, ways: writeByTeam(named(sets, walk.names)), ...timed, ...lost }
   }
   const { stuck } = end
   const [first] = stuck
-  const fewer = { activities, ways: [], ...(first === undefined ? {} : { stuck: first.summary }), ...lost }
+  const fewer = { activities, ways: [], ...(first === undefined ? {} : { stuck: first.summary }), ...timed, ...lost }
   const unread = (actual.unread ?? []).filter((kind) => DECIDING.has(kind) || kinds[kind].credential)
   if (end.isCut || !first) return { ...fewer, unknown: 'there are too many orders to try them all' }
   if (unread.length > 0) return { ...fewer, unknown: `not read: ${unread.map((kind) => kinds[kind].many).join(', ')}` }
@@ -87,6 +91,8 @@ interface Walk {
   /** Whether all that it refers to is there. */
   readonly isReady: (done: bigint, index: number) => boolean
   readonly names: ReadonlyMap<string, string>
+  /** Whether other people get one of those that were asked executed at another time. */
+  readonly isTimed: () => boolean
 }
 
 function createWalk(
@@ -106,12 +112,15 @@ function createWalk(
     (batch) => fillParameters(batch.parameters, ids) as Readonly<Record<string, unknown>>,
   )
   const names = new Map<string, string>()
+  let isTimed = false
   const sideOf = (state: OrganizationState) => {
     const organization = organizationOf(state.things)
     const voters = votersOf(organization, nowMs)
     for (const { name, approver } of voters) if (!names.has(approver.id)) names.set(approver.id, name)
     const people = voters.map((one) => ({ ...one, name: one.approver.id }))
-    return { state, organization, people, policies: policiesOf(state, compile), known: new Map<string, Asked>() }
+    const policies = policiesOf(state, compile)
+    const atOtherTimes = policiesAtOtherTimes(policies, { nowMs, compile })
+    return { state, organization, people, policies, atOtherTimes, known: new Map<string, Asked>() }
   }
   type Side = ReturnType<typeof sideOf>
   const sides = new Map<bigint, Side>([[0n, sideOf({ things: after })]])
@@ -127,7 +136,7 @@ function createWalk(
     return side
   }
   const ask = (done: bigint, index: number): Asked => {
-    const { state, organization, people, policies, known } = sideAfter(done)
+    const { state, organization, people, policies, atOtherTimes, known } = sideAfter(done)
     const { type, summary } = plan.batches[index]!
     const facts = walletsOf(type, parameters[index]!, state)
     const request = { type, parameters: parameters[index]!, nowMs, facts }
@@ -139,11 +148,32 @@ function createWalk(
     const sets = whoCan(policies, context, people)
     const asked: Asked = { index, summary, context, policies, people: sets, key: keyOf(sets) }
     known.set(same, asked)
+    isTimed ||=
+      atOtherTimes === 'too-many' || atOtherTimes.some((others) => keyOf(whoCan(others, context, people)) !== asked.key)
     return asked
   }
   const isReady = (done: bigint, index: number) =>
     needs[index]!.every((one) => one === index || (done >> BigInt(one)) & 1n)
-  return { size: plan.batches.length, ask, isReady, names }
+  return { size: plan.batches.length, ask, isReady, names, isTimed: () => isTimed }
+}
+
+/** The policies with every combination of those that open or close later: each of these always active, or not there. */
+function policiesAtOtherTimes(
+  policies: readonly CompiledPolicy[],
+  { nowMs, compile }: { readonly nowMs: number; readonly compile: PolicyCompiler },
+): readonly (readonly CompiledPolicy[])[] | 'too-many' {
+  const now = BigInt(nowMs) * 1_000_000n
+  const isOpen = ({ policy: { time } }: CompiledPolicy) => time !== undefined && whenActive(time, now) === 'sometimes'
+  const open = policies.filter(isOpen)
+  if (open.length === 0) return []
+  if (open.length > MOST_OPEN) return 'too-many'
+  return Array.from({ length: 2 ** open.length }, (_, active) =>
+    policies.flatMap((one) => {
+      const at = open.indexOf(one)
+      if (at < 0) return [one]
+      return (active >> at) & 1 ? [compile({ ...one.policy, time: undefined })] : []
+    }),
+  )
 }
 
 function keyOf(sets: Coalitions | 'gave-up'): string {

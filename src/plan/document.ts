@@ -180,6 +180,8 @@ export interface Undo {
     /** Whether that depends on what a request of theirs says. */
     readonly isConditional: boolean
   }
+  /** Whether it is other people, or nobody, at other times than the plan's: policies open or close then. Absent where it is not. */
+  readonly isTimed?: true
   /** Why it is not known who does. */
   readonly unknown?: string
   /** What nobody at all can put back; it is not among the activities. Absent when there is nothing of the kind. */

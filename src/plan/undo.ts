@@ -73,12 +73,16 @@ export function undoLines(plan: Pick<Plan, 'undo' | 'access' | 'changes'>): read
   ]
 }
 
-function whoLine({ activities, ways, stuck, byMoves, unknown }: Undo): UndoLine {
+function whoLine({ activities, ways, stuck, byMoves, isTimed, unknown }: Undo): UndoLine {
   const how = `in ${count(activities, 'activity', 'activities')}`
-  if (ways.length > 0) return { sign: ' ', text: `${waysText(ways)} can take it back, ${how}` }
+  if (ways.length > 0) {
+    const otherwise = isTimed ? '; at other times others can, or nobody' : ''
+    return { sign: ' ', text: `${waysText(ways)} can take it back, ${how}${otherwise}` }
+  }
   if (unknown !== undefined) return { sign: '?', text: `not known who can take it back, ${how}: ${printable(unknown)}` }
   const what = stuck === undefined ? '' : `: no set of people could ${printable(stuck)}`
-  if (!byMoves) return { sign: '!', text: `nobody can take it back, ${how}${what}` }
+  const otherwise = isTimed ? '; at other times somebody may' : ''
+  if (!byMoves) return { sign: '!', text: `nobody can take it back, ${how}${what}${otherwise}` }
   return { sign: '!', text: `nobody can take it back as things then are${what}; ${moversText(byMoves)}` }
 }
 
