@@ -9,7 +9,8 @@ import { describe, expect, test } from 'vitest'
 import { forecast } from '../../src/analysis/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { line, toTerminal } from '../../src/cli/screen.ts'
-import { renderActivity, renderActivityLine, renderApproval } from '../../src/cli/views/activity.ts'
+import { renderActivity, renderActivityLine, renderApprovals } from '../../src/cli/views/activity.ts'
+import { renderAway } from '../../src/cli/views/away.ts'
 import { renderBacktest, renderUsage } from '../../src/cli/views/backtest.ts'
 import { renderCompared } from '../../src/cli/views/compared.ts'
 import { renderVerified } from '../../src/cli/views/evidence.ts'
@@ -443,11 +444,11 @@ const VIEWS: readonly View[] = [
     render: (one) => renderActivity(one, style, NOW),
     laysOut: true,
   },
-  { name: 'approvals: one of a list', given: reviewed, render: (one) => renderApproval(one, style, NOW) },
+  { name: 'approvals: one of a list', given: reviewed, render: (one) => renderApprovals([one], style, NOW) },
   {
     name: 'approvals: one that a rotation asked for',
     given: { ...reviewed, review: { ...reviewed.review, explained: rotated } },
-    render: (one) => renderApproval(one, style, NOW),
+    render: (one) => renderApprovals([one], style, NOW),
   },
   { name: 'activities: one of a list', given: activity, render: (one) => renderActivityLine(one, style, NOW) },
   { name: 'apply: its end', given: progress, render: (one) => renderResult(one, style, NOW) },
@@ -478,6 +479,11 @@ const VIEWS: readonly View[] = [
     render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderWaiting(of, by, style, NOW),
   },
   { name: 'send: how it stands', given: send, render: (one) => renderSend(one, style, NOW) },
+  {
+    name: 'sends: what is away',
+    given: [{ found: 'the API does not answer', next: 'look at its log' }],
+    render: (away) => renderAway(away, style),
+  },
   { name: 'send: what next', given: send, render: (one) => renderNext(one, style) },
   {
     name: 'sends: what next',

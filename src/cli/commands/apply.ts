@@ -250,7 +250,7 @@ function sayLockKept({ folder, why, handedBack }: LockKept): string {
     why === 'absent' || folder === undefined
       ? 'Where the definitions are, `quorate apply FOLDER` writes it.'
       : line`\`quorate plan ${folder}\` says what is left.`
-  return `${kept}${still} ${next}\n`
+  return [kept, still, ' ', next, '\n'].join('')
 }
 
 function writeResult({ io, json, options }: CommandInput, plan: Plan, result: CarriedOut | undefined): void {

@@ -252,7 +252,7 @@ function renderCredential({ kind, name, user, powers }: CredentialAdded, style: 
 }
 
 /** What waits for an approver: what it changes or pays, who asks, since when, by which plan, and what is missing. */
-export const renderApproval = view((view: ActivityView, style: Style, now: number): string => {
+const renderApproval = view((view: ActivityView, style: Style, now: number): string => {
   const { code, type, requestedBy, requestedAt } = view
   const what = [type.replace('ACTIVITY_TYPE_', ''), ...touched(view)].join('  ')
   const rows = [
@@ -273,10 +273,10 @@ export const renderApproval = view((view: ActivityView, style: Style, now: numbe
 const MOST_PAYMENTS = 3
 
 /** What waits, each row of a batch beside the others of its file; of many rows the first, and how many there are. */
-export function renderApprovals(views: readonly ActivityView[], style: Style, now: number): string {
+export const renderApprovals = view((views: readonly ActivityView[], style: Style, now: number): string => {
   const groups = Map.groupBy(views, ({ id, batch }) => batch?.batchId ?? id)
   return [...groups.values()].map((group) => renderGroup(group, { style, now, listed: views.length })).join('')
-}
+})
 
 const renderGroup = view(
   (
