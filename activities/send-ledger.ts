@@ -68,6 +68,8 @@ export interface SendLedger {
   /** Records the progress of a send. A send that has ended keeps its end, also if an older state is handed in again. */
   putProgress(progress: SendProgress): Promise<void>
   getProgress(sendId: string): Promise<SendProgress | undefined>
+  /** When the progress of a send was last recorded, ISO 8601; undefined where an earlier release recorded it. */
+  recordedAt(sendId: string): Promise<string | undefined>
   /** Records that a node of the user's own has a send in a definitive block: the node is not asked again. */
   setFinal(sendId: string, final: FinalOfSend): Promise<void>
   getFinal(sendId: string): Promise<FinalOfSend | undefined>
@@ -105,6 +107,13 @@ interface ListedOrder {
   readonly sendId: string
   readonly order: SendOrder
   readonly stopped: boolean
+}
+
+/** A progress in the ledger, with the time at which it was recorded. */
+type RecordedProgress = SendProgress & { readonly recordedAt?: string }
+
+function withoutTime({ recordedAt: _, ...progress }: RecordedProgress): SendProgress {
+  return progress
 }
 
 /** Stands in the place of a fingerprint where no body may be made. */
@@ -169,7 +178,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
   }
   const getProgress = async (sendId: string) => {
     const text = await read(progressAt((await nameNow(sendId)).name))
-    return text === undefined ? undefined : (JSON.parse(text) as SendProgress)
+    return text === undefined ? undefined : withoutTime(JSON.parse(text) as RecordedProgress)
   }
 
   const isStopped = async (sendId: string) => {
@@ -294,7 +303,8 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     isStopped,
     async putProgress(progress) {
       const { sendId, state } = progress
-      await write(progressAt((await nameNow(sendId)).name), JSON.stringify(progress), (text) => {
+      const recorded: RecordedProgress = { ...progress, recordedAt: new Date().toISOString() }
+      await write(progressAt((await nameNow(sendId)).name), JSON.stringify(recorded), (text) => {
         const before = text === undefined ? undefined : (JSON.parse(text) as SendProgress).state
         // `broadcasting` is taken even after an end: the send is then asked about again, and its workflow learns how it ended.
         if (before && isSendOver(before) && state !== 'broadcasting' && !isSendOver(state)) return false
@@ -302,6 +312,10 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       })
     },
     getProgress,
+    async recordedAt(sendId) {
+      const text = await read(progressAt((await nameNow(sendId)).name))
+      return text === undefined ? undefined : (JSON.parse(text) as RecordedProgress).recordedAt
+    },
     async setFinal(sendId, final) {
       await claim(finalAt((await nameNow(sendId)).name), JSON.stringify(final))
     },

@@ -5,6 +5,7 @@
 import {
   describeSendActivity,
   isSendOver,
+  type PlanStore,
   progressIn,
   readOpenActivities,
   readTransactionState,
@@ -13,6 +14,8 @@ import {
 } from '../../activities/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import type { Wire } from '../protocol/index.ts'
+import { type Finality, type NodeSettings, withFinality } from './finality.ts'
+import { findReplacers, type ReplacedBy } from './replaced-by.ts'
 
 interface Listed {
   readonly order: SendOrder
@@ -47,6 +50,36 @@ export async function askedAnew<One extends Listed>(
     clearTimeout(timer)
   }
   return all.map((one) => (told.has(one) ? { ...one, progress: told.get(one)! } : one))
+}
+
+/**
+ * An earlier send as it stands now: the API is asked about what is open, and nodes about what is included. `recordedAt` is there where
+ * neither tells, and only what the ledger was told last is known.
+ */
+export async function asItStands<One extends Listed & { readonly sendId: string }>(
+  earlier: One,
+  {
+    ledger,
+    nodes,
+    ...asking
+  }: {
+    readonly ledger: PlanStore['sends']
+    readonly nodes: NodeSettings
+    readonly api: () => Promise<QueryClient>
+    readonly now: () => number
+  },
+): Promise<Standing<One>> {
+  const [told = earlier] = await askedAnew([earlier], asking)
+  const [stands = told] = await withFinality(await findReplacers(ledger, [told]), ledger, nodes, asking.api)
+  const { progress } = earlier
+  if (told !== earlier || progress === undefined || isSendOver(progress.state)) return stands
+  return { ...stands, recordedAt: (await ledger.recordedAt(earlier.sendId)) ?? 'an unknown time' }
+}
+
+export type Standing<One> = One & {
+  readonly replacedBy?: ReplacedBy
+  readonly finality?: Finality
+  readonly recordedAt?: string
 }
 
 interface Asking<One> {

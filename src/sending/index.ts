@@ -13,7 +13,7 @@ export {
 export { printAmount, printToken } from './amount.ts'
 export { createHeldByApi } from './api-balances.ts'
 export { nodeName, readNodeStanding } from './ask-node.ts'
-export { askedAnew } from './asked-anew.ts'
+export { asItStands, askedAnew } from './asked-anew.ts'
 export { type AskedRow, findAskedRows, lookAlikesIn } from './batch-approval.ts'
 export { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'
 export { makeOrders, type OrderedRow } from './batch-orders.ts'

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { batchIdOf, createPlanStore, sendIdOf } from '../../activities/index.ts'
+import { batchIdOf, createPlanStore, type SendProgress, sendIdOf } from '../../activities/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { renderListedSend } from '../../src/cli/views/send.ts'
 import type { QueryClient } from '../../src/client/index.ts'
@@ -11,6 +11,7 @@ import { ensurePrivateFolder, writePrivate } from '../../src/local/index.ts'
 import { choosePorts } from '../../src/loopback/index.ts'
 import { askedAnew, withOffered } from '../../src/sending/index.ts'
 import { orderOf } from '../activities/order.ts'
+import { startBetween } from '../faults/between.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, keyFile, quorateShared as quorate, testFolder } from './harness.ts'
 import { machineOf, orderOf as paydayOrder } from './machine.ts'
@@ -182,5 +183,41 @@ describe('what a workflow has not been told yet', () => {
     const { stdout } = await look(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`)
     expect(statesIn(stdout)).toEqual([['AWAY', 'waiting']])
     expect(performance.now() - begun).toBeLessThan(60_000)
+  })
+
+  test('is told by `send` of a reference that is known as the API has it, once; where that does not say, as recorded and when', async () => {
+    const asked = { ref: 'OUTDATED', amount: '1gwei' }
+    const sent = await day.send(['--yes', '--json'], asked)
+    const { progress } = JSON.parse(sent.stdout) as { progress: SendProgress }
+    const { sends } = createPlanStore(join(day.env['QUORATE_DATA_DIR']!, 'plans'))
+    const { receipt: _, ...told } = progress
+    await sends.putProgress({ ...told, state: 'broadcasting' })
+
+    const paid = await day.paid()
+    const included = /^ {2}already +included, since it was asked for at [-\d:.TZ]+$/m
+    expect((await day.send(['--dry-run'], asked)).stdout).toMatch(included)
+    const json = JSON.parse((await day.send(['--dry-run', '--json'], asked)).stdout)
+    expect(json).toMatchObject({ state: 'included', progress: { state: 'included' } })
+    expect(json.recordedAt).toBeUndefined()
+    const again = await day.send(['--yes'], asked)
+    expect([again.exit, again.stderr]).toEqual([0, expect.stringMatching(included)])
+    expect(again.stderr).toMatch(/^included +0x/m)
+    expect(again.stderr).not.toMatch(/submitting|waiting|broadcasting/)
+    expect(await day.paid()).toBe(paid)
+
+    await sends.putProgress({ ...told, state: 'broadcasting' })
+    const between = await startBetween(day.service.url, ({ path }) =>
+      /get_send_transaction_status|get_activity$/.test(path) ? { kind: 'answer', status: 503, body: '{}' } : undefined,
+    )
+    atEnd(() => between.close())
+    const away = { environment: { QUORATE_BASE_URL: between.url } }
+    const recorded = await day.send(['--dry-run'], asked, away)
+    expect(recorded.stdout).toMatch(
+      /^ {2}already +broadcasting, since it was asked for at \S+; as last recorded at \d{4}-\d\d-\d\dT[\d:.]+Z$/m,
+    )
+    expect(JSON.parse((await day.send(['--dry-run', '--json'], asked, away)).stdout)).toMatchObject({
+      state: 'broadcasting',
+      recordedAt: expect.stringMatching(/^\d{4}-/),
+    })
   })
 })

@@ -6,6 +6,7 @@ import type { Explanation } from '../../policy/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import {
   alikeWords,
+  asItStands,
   askedAnew,
   assertFirstAlike,
   assertFunded,
@@ -52,16 +53,24 @@ export async function carryOut(
   const alike = isFree ? await readAlike(settings.dataDir, [order]) : []
   const meaning = alike.length === 0 ? prepared : { ...prepared, description: withAlike(prepared.description, alike) }
   const simulation = isFree ? await simulateOne(input, place, { order, assets, ...meaning }) : undefined
-  const shown = renderOrder(order, { ...meaning, earlier, simulation }, io.style)
+  // What is told of it is what is so now; what is done follows from the ledger, which its own workflow writes.
+  const asking = { api: async () => reader(place), now: place.now, nodes: readNodeSettings(input) }
+  const { sends: ledger } = ledgerOf(settings.dataDir)
+  const stands = earlier && (await asItStands(earlier, { ledger, ...asking }))
+  const shown = renderOrder(order, { ...meaning, earlier: stands, simulation }, io.style)
   if (options['dryRun']) {
-    if (json) writeJson(io, toSendJson({ order, ...meaning, simulation, ...earlier }))
+    if (json) writeJson(io, toSendJson({ order, ...meaning, simulation, ...stands }))
     else io.out(shown)
     return EXIT.done
   }
   if (!json) io.say(shown)
   // What was asked for before goes on by itself or has ended: whatever would come of it now, it is only looked at.
-  if (!isFree && earlier.progress !== undefined && isFinal(earlier.progress))
-    return end(input, place, { ...earlier, progress: earlier.progress })
+  if (!isFree) {
+    const { progress } = earlier
+    if (progress !== undefined && isFinal(progress)) return end(input, place, { ...earlier, progress })
+    // Its workflow may hear of it later; nothing is left to follow.
+    if (stands?.progress?.state === 'included') return end(input, place, { ...earlier, progress: stands.progress })
+  }
   let ordered: readonly SendOrder[] = [order]
   if (isFree) {
     assertNotDenied(meaning.explanation)
@@ -78,7 +87,7 @@ export async function carryOut(
     else if (earlier !== undefined)
       await releaseGivenUp(reader(place), { dataDir: settings.dataDir, sendId: earlier.sendId })
   }
-  return begin(input, place, ordered[0]!)
+  return begin(input, place, ordered[0]!, isFree ? undefined : stands?.progress)
 }
 
 async function simulateOne(
@@ -166,8 +175,11 @@ async function end(
 const UNSUBMITTED =
   'It is not known to be submitted. It is tried again by itself with the same bytes; the same command follows it, and `quorate sends --open` lists it.\n'
 
-/** Begins a send, or joins the one that its reference has, and follows it to its end. */
-export function begin(input: CommandInput, place: Place, order: SendOrder): Promise<ExitCode> {
+/**
+ * Begins a send, or joins the one that its reference has, and follows it to its end.
+ * @param joined how one that is joined stands by the API: what its workflow has not been told yet is no news. @default it is begun
+ */
+export function begin(input: CommandInput, place: Place, order: SendOrder, joined?: SendProgress): Promise<ExitCode> {
   const { io, json, options } = input
   return withApplies(input, place, async (applies, answers) => {
     const { sends: ledger } = ledgerOf(applies.dataDir)
@@ -176,7 +188,8 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
     // Where it has run for long, it would ask the API within a minute only.
     if (wasBegun) await handle.signal('nudge').catch(() => {})
     const show = (progress: SendProgress) => {
-      if (!json && !isFinal(progress)) io.say(renderSend(progress, io.style, place.now()))
+      if (!json && !isFinal(progress) && !isBehind(progress, joined))
+        io.say(renderSend(progress, io.style, place.now()))
     }
     const client = reader(place)
     const next = 'run the same command again: it finds the send, which is made once'
@@ -203,6 +216,14 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
     )
     return end(input, place, { order, sendId, progress })
   })
+}
+
+/** The states that a send goes through until it is over. */
+const WAY: readonly SendProgress['state'][] = ['submitting', 'waiting', 'broadcasting']
+
+function isBehind({ state }: SendProgress, now: SendProgress | undefined): boolean {
+  const at = (one: SendProgress['state']) => (WAY.includes(one) ? WAY.indexOf(one) : WAY.length)
+  return now !== undefined && at(state) < at(now.state)
 }
 
 /** The service would say no, in the same words; asking it anyway would only leave a denial behind. */

@@ -57,7 +57,14 @@ export const renderOrder = view(
       /** What it would leave its parties with; absent where it was asked for before. */
       readonly simulation?: Simulation | undefined
       /** The earlier order under this reference, which is this very send. */
-      readonly earlier?: { readonly order: SendOrder; readonly progress?: SendProgress } | undefined
+      readonly earlier?:
+        | ({
+            readonly order: SendOrder
+            readonly progress?: SendProgress
+            /** Where nobody could be asked how it stands: when the ledger was told last. */
+            readonly recordedAt?: string
+          } & Known)
+        | undefined
     },
     style: Style,
   ): string => {
@@ -85,12 +92,16 @@ export const renderOrder = view(
         ? ['forecast', forecastLine({ explanation, factors })]
         : [
             'already',
-            `${earlier.progress === undefined ? 'submitting' : stateOf(earlier)}, since it was asked for at ${earlier.order.orderedAt}`,
+            `${earlier.progress === undefined ? 'submitting' : stateOf(earlier)}, since it was asked for at ${earlier.order.orderedAt}${recordedText(earlier)}`,
           ],
     ]
     return rows.map(([name, text]) => `  ${style.dim(name!.padEnd(10))} ${text}\n`).join('')
   },
 )
+
+function recordedText({ recordedAt }: { readonly recordedAt?: string }): string {
+  return recordedAt === undefined ? '' : `; as last recorded at ${recordedAt}`
+}
 
 /** What is known of a send besides its progress. */
 interface Known {
@@ -262,9 +273,11 @@ export function toSendJson({
   simulation,
   nonce,
   offered,
+  recordedAt,
 }: {
   readonly nonce?: string
   readonly offered?: string
+  readonly recordedAt?: string
   readonly simulation?: Simulation | undefined
   readonly replacedBy?: ReplacedBy
   readonly finality?: Finality
@@ -306,6 +319,7 @@ export function toSendJson({
     ...(nonce === undefined ? {} : { nonce }),
     ...(offered === undefined ? {} : { offered }),
     ...(finality === undefined ? {} : { finality }),
+    ...(recordedAt === undefined ? {} : { recordedAt }),
   }
 }
 
