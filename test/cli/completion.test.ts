@@ -47,7 +47,7 @@ const shared = [completedOption('--json', 'print data as JSON')]
 
 describe.skipIf(!has('fish'))('completion: fish (needs fish)', () => {
   test.for([
-    { line: 'quorate pl', expected: ['plan'] },
+    { line: 'quorate pl', expected: ['plan', 'plan-store'] },
     { line: 'quorate policy te', expected: ['test'] },
     { line: 'quorate plan --det', expected: ['--detailed-exitcode'] },
     { line: 'quorate completion ', expected: [...SHELLS].sort() },

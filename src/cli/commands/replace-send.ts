@@ -3,6 +3,7 @@ import { namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { type Place, reader } from '../../operations/index.ts'
 import {
+  askedAnew,
   chainOf,
   ledgerOf,
   makeReplacement,
@@ -53,7 +54,9 @@ async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<Exi
   const names = await readNames(input, place, folder)
   if (!names) return EXIT.error
   const by = orders.findLast(({ replaces }) => replaces === reference)
-  const hash = await readHash(place, old, { progress: await ledger.getProgress(sendIdOf(old)), by })
+  const kept = { order: old, progress: await ledger.getProgress(sendIdOf(old)) }
+  const [{ progress } = kept] = await askedAnew([kept], { api: async () => reader(place), now: place.now })
+  const hash = await readHash(place, old, { progress, by })
   const signed = await readSignedTransaction(findNode(input, old), hash).catch((error: unknown) => {
     if (by === undefined || !(error instanceof QuorateError) || error.code !== 'cli/no-transaction') throw error
     // Nodes keep one transaction of a nonce.
