@@ -27,6 +27,7 @@ import {
   createOwnRight,
   createViews,
   type Gains,
+  isDenial,
   type Move,
   madeCredentials,
   movesOf,
@@ -218,7 +219,6 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   const reader = createRuleReader(createPolicyCompiler(), nowMs)
   const rules = thingsOf(state, 'policy').map(reader.ruleOf)
   const askDirect = createQuestions(state, reader)
-  const isDenial = ({ compiled }: PolicyRule) => compiled.policy.effect === 'EFFECT_DENY'
   const things = state.things.filter((one) => one.kind !== 'policy' || isDenial(reader.ruleOf(one)))
   const askDenials = createQuestions({ ...state, things }, reader)
   const namesById = new Map(actual.resources.map(({ id, address }) => [id!, address]))
@@ -250,7 +250,7 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   })
   const views = createViews(rules, new Set(thingsOf(state, 'tag').map(({ id }) => id!)), limits)
   const newcomers = newcomersFor(rules, limits)
-  const ownFor = createOwnRight(askDirect, { organization, nowMs })
+  const ownFor = createOwnRight(askDirect, { organization, nowMs, limits })
   const direct = createAnswers(organization, nowMs)
   const known = new Map<string, { readonly answers: Answers; readonly steps: Map<string, readonly NextStep[]> }>()
 

@@ -102,15 +102,30 @@ function sessionKey(userId: string, sort: 'LOGIN' | 'READ_WRITE_SESSION_KEY_P256
   return apiKeyFacts({ id: `${userId} new ${type}`, userId, type, publicKey: `new ${type}` })
 }
 
-/** Tells which credentials a user may add to their own: by default any, unless a policy says otherwise of the activity that adds them. */
+export const isDenial = ({ compiled }: PolicyRule): boolean => compiled.policy.effect === 'EFFECT_DENY'
+
+/**
+ * Tells which credentials a user may add to their own: by default any, unless a policy says otherwise of the activity that adds them. A
+ * DENY that holds for some requests or times alone is taken to hold; where it matters, that is among the limits.
+ */
 export function createOwnRight(
   ask: (world: AddressedWorld) => PowerQuestion,
-  { organization, nowMs }: { readonly organization: ReturnType<typeof organizationOf>; readonly nowMs: number },
+  {
+    organization,
+    nowMs,
+    limits,
+  }: {
+    readonly organization: ReturnType<typeof organizationOf>
+    readonly nowMs: number
+    readonly limits: Set<string>
+  },
 ): (voter: Voter) => readonly CredentialFacts[] {
   const { rootQuorum: _, ...base } = contextFor(organization, nowMs, false)
   const adding = (type: string, made: (userId: string) => readonly CredentialFacts[]) => {
     const { applying } = ask(EVERY_REQUEST.find(({ row }) => row.type === type)!)
-    return { type, made, policies: applying.map(({ rule }) => rule.consensus) }
+    const consensusOf = (some: typeof applying) => some.map(({ rule }) => rule.consensus)
+    const surely = applying.filter(({ rule, open }) => open === '' || !isDenial(rule))
+    return { type, made, policies: consensusOf(applying), unlessOpen: consensusOf(surely) }
   }
   const ways = [
     adding(OWN, (userId) => madeCredentials(userId, new Set(['keys']))),
@@ -120,21 +135,24 @@ export function createOwnRight(
     adding(SESSION, (userId) => [sessionKey(userId, 'READ_WRITE_SESSION_KEY_P256')]),
   ]
   return ({ approver, credentials = [] }) => {
-    return ways.flatMap(({ type, made, policies }) =>
-      credentials.some((credential) => {
-        const activity = { type, params: {} }
-        const context = {
-          ...base,
-          activity,
-          approvers: [approver],
-          credentials: [credential],
-          targetUserId: approver.id,
-        }
-        return authorize(policies, context).outcome === 'OUTCOME_ALLOW'
-      })
-        ? made(approver.id)
-        : [],
-    )
+    return ways.flatMap(({ type, made, policies, unlessOpen }) => {
+      const mayBy = (some: typeof policies) =>
+        credentials.some((credential) => {
+          const activity = { type, params: {} }
+          const context = {
+            ...base,
+            activity,
+            approvers: [approver],
+            credentials: [credential],
+            targetUserId: approver.id,
+          }
+          return authorize(some, context).outcome === 'OUTCOME_ALLOW'
+        })
+      if (mayBy(policies)) return made(approver.id)
+      if (unlessOpen.length < policies.length && mayBy(unlessOpen))
+        limits.add('credentials that people add to their own where a DENY of that does not hold were not followed')
+      return []
+    })
   }
 }
 

@@ -172,6 +172,16 @@ describe('indirect', () => {
     expect(result.limits).toEqual([])
   })
 
+  test('a DENY of adding credentials that holds at some times alone is said not to be evaded', () => {
+    const kind = live('policy.kind', policy(byPasskey, "activity.action == 'SIGN'"))
+    const adding = "activity.type == 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2'"
+    const limitsWith = (condition: string, time: string | null = null) =>
+      told(office({}, [kind, live('policy.no', { ...policy(null, condition, 'deny'), time })])).limits
+    const said = ['credentials that people add to their own where a DENY of that does not hold were not followed']
+    expect(limitsWith(adding)).toEqual([])
+    expect(limitsWith(adding, "CronSpan('0 8 * * *', '10h', 'UTC')")).toEqual(said)
+  })
+
   test('a wallet is given the name that a policy asks for, or one that no DENY asks for', () => {
     const hot = (condition: string, effect: 'allow' | 'deny' = 'allow', who: string | null = is('bob')) =>
       live(`policy.${effect}`, policy(who, `activity.action == 'SIGN' && ${condition}`, effect))
