@@ -68,7 +68,7 @@ export async function asItStands<One extends Listed & { readonly sendId: string 
     readonly api: () => Promise<QueryClient>
     readonly now: () => number
   },
-): Promise<Standing<One>> {
+): Promise<AsItStands<One>> {
   const [told = earlier] = await askedAnew([earlier], asking)
   const [stands = told] = await withFinality(await findReplacers(ledger, [told]), ledger, nodes, asking.api)
   const { progress } = earlier
@@ -76,7 +76,7 @@ export async function asItStands<One extends Listed & { readonly sendId: string 
   return { ...stands, recordedAt: (await ledger.recordedAt(earlier.sendId)) ?? 'an unknown time' }
 }
 
-export type Standing<One> = One & {
+type AsItStands<One> = One & {
   readonly replacedBy?: ReplacedBy
   readonly finality?: Finality
   readonly recordedAt?: string
