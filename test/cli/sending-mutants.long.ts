@@ -147,8 +147,8 @@ const ACTIVITIES: readonly (readonly [string, file: string, from: string, to: st
   [
     'a reference whose send was never broadcast stays used',
     'send-ledger.ts',
-    "await claim(stoppedAt(name), '')\n      return true\n    },\n    async isStopped",
-    'return true\n    },\n    async isStopped',
+    "await claim(stoppedAt(name), '')\n      return true\n    },\n    async claimLook",
+    'return true\n    },\n    async claimLook',
     frees,
   ],
   [
