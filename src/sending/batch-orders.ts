@@ -4,7 +4,7 @@ import type { QueryClient } from '../client/index.ts'
 import { type Diagnostic, diagnostic, positionAt, QuorateError, sortDiagnostics } from '../diagnostics/index.ts'
 import type { BatchFile, FileRow } from './batch-file.ts'
 import { findChainRefusal, unknownChain } from './check-chain.ts'
-import { otherOptions, SAME_PAYMENT } from './elsewhere.ts'
+import { takenBy } from './elsewhere.ts'
 import type { SendMeaning } from './meaning.ts'
 import { chainOf, makeOrder } from './order.ts'
 import { type Known, meaningOf } from './prepare.ts'
@@ -90,12 +90,10 @@ async function checkTaken(
     if (entered === undefined || isSameSend(entered, order)) continue
     if ((await ledger.getProgress(sendIdOf(order)))?.state === 'given up') continue
     const { amount, from, to, orderedAt } = entered
-    const options = otherOptions(entered, order)
-    const why =
-      options === undefined ? 'stands for another send' : `is this payment, begun with other options (${options})`
-    const message = `reference \`${order.reference}\` ${why}: ${amount} from ${from} to ${to}, since ${orderedAt}`
+    const { why, facts, next: help } = takenBy(entered, order)
+    const options = Object.values(facts).map((text) => ` (${text})`)
+    const message = `reference \`${order.reference}\` ${why}${options.join('')}: ${amount} from ${from} to ${to}, since ${orderedAt}`
     const span = file.at(row.cells.get('ref'), row)
-    const help = options === undefined ? 'give this send a reference of its own' : SAME_PAYMENT
     found.push(diagnostic('cli/reference-taken', message, span, { help }))
   }
   return found

@@ -239,21 +239,20 @@ type Refused = readonly { readonly order: SendOrder; readonly by: SentElsewhere 
 function takenElsewhere(taken: Refused): QuorateError {
   const [{ order, by }] = taken as readonly [Refused[number]]
   const { which, ids, rest } = summaryOf(taken)
-  const options = otherOptions({ type: order.type, parameters: by.parameters as SendOrder['parameters'] }, order)
-  const why = options === undefined ? 'stands for another send' : 'is this payment, begun with other options'
-  const own = options === undefined ? 'give this send a reference of its own' : SAME_PAYMENT
+  const sent = { type: order.type, parameters: by.parameters as SendOrder['parameters'] }
+  const { why, facts, next } = takenBy(sent, order)
   return new QuorateError('cli/reference-taken', `reference \`${order.reference}\` ${why}${rest}`, {
     exit: EXIT.refused,
     facts: {
       'that send': canonicalJson(by.parameters),
       activity: by.activityId,
       ...which,
-      ...(options === undefined ? {} : { 'with other': options }),
+      ...facts,
       'how this is known':
         'the time in its request is one that follows from this reference; from another reference it follows once in a million times',
       submitted: 'nothing',
     },
-    next: `${own}; if that send has another reference in your records, say so with --not ${ids}`,
+    next: `${next}; if that send has another reference in your records, say so with --not ${ids}`,
   })
 }
 
@@ -333,12 +332,23 @@ export function paymentOf({
   }
 }
 
-/** What to do where a reference has the same payment: under another reference it would be paid twice. */
-export const SAME_PAYMENT =
-  'give the command as it was given then, or leave --max-fee out; what is broadcast is offered for more with `quorate sends replace`'
+/** Why an order is not what its reference was begun with, and what to do: the same payment under another reference would be paid twice. */
+export function takenBy(
+  entered: Pick<SendOrder, 'type' | 'parameters'>,
+  order: Pick<SendOrder, 'type' | 'parameters'>,
+): { readonly why: string; readonly facts: Readonly<Record<string, string>>; readonly next: string } {
+  const options = otherOptions(entered, order)
+  if (options === undefined)
+    return { why: 'stands for another send', facts: {}, next: 'give this send a reference of its own' }
+  return {
+    why: 'is this payment, begun with other options',
+    facts: { 'with other': options },
+    next: 'give the command as it was given then, or leave --max-fee out; what is broadcast is offered for more with `quorate sends replace`',
+  }
+}
 
 /** In what an order differs from the same payment that its reference was begun with, such as `maxFeePerGas`; undefined for another payment. */
-export function otherOptions(
+function otherOptions(
   entered: Pick<SendOrder, 'type' | 'parameters'>,
   order: Pick<SendOrder, 'type' | 'parameters'>,
 ): string | undefined {

@@ -15,7 +15,7 @@ import type { send } from '../../workflows/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { EXIT, QuorateError } from '../diagnostics/index.ts'
 import { type ApplyPlace, assertWorker, followRun, SEND, sendWorkflowId, startShown } from '../operations/index.ts'
-import { otherOptions, SAME_PAYMENT } from './elsewhere.ts'
+import { takenBy } from './elsewhere.ts'
 
 type SendHandle = WorkflowHandle<typeof send>
 
@@ -125,24 +125,12 @@ export async function enterAgain(
 function assertSame(entered: SendOrder, order: SendOrder): void {
   if (isSameSend(entered, order)) return
   const { amount, to, from, orderedAt } = entered
-  const facts = { 'that send': `${amount} from ${from} to ${to}`, since: orderedAt }
-  const options = otherOptions(entered, order)
-  if (options === undefined) {
-    throw new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send`, {
-      exit: EXIT.refused,
-      facts: { ...facts, submitted: 'nothing' },
-      next: 'give this send a reference of its own',
-    })
-  }
-  throw new QuorateError(
-    'cli/reference-taken',
-    `reference \`${order.reference}\` is this payment, begun with other options`,
-    {
-      exit: EXIT.refused,
-      facts: { ...facts, 'with other': options, submitted: 'nothing' },
-      next: SAME_PAYMENT,
-    },
-  )
+  const { why, facts, next } = takenBy(entered, order)
+  throw new QuorateError('cli/reference-taken', `reference \`${order.reference}\` ${why}`, {
+    exit: EXIT.refused,
+    facts: { 'that send': `${amount} from ${from} to ${to}`, since: orderedAt, ...facts, submitted: 'nothing' },
+    next,
+  })
 }
 
 /** Whether nothing more will come of a send. */

@@ -139,12 +139,11 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/worker/make-namespace.ts': 'says how it is called',
   'src/worker/check-health.ts': 'says how it is called, and what a health address answered',
   'src/worker/temporal-server.ts': 'settings of the embedded Temporal',
-  'src/cli/background/embedded-temporal.ts': 'ports and process ids',
+  'src/cli/background/note.ts': 'ports and process ids, and why a process ended, for the owner of the folder alone',
   'src/cli/background/former-temporal.ts': 'ids of runs',
   'src/operations/compromised-keys.ts': 'public keys that an incident has marked',
   'src/cli/background/kept-chains.ts':
     'URLs of nodes, which may hold a key of their provider, for the owner of the folder alone',
-  'src/cli/background/down.ts': 'a process id, and why it ended, for the owner of the folder alone',
   'src/cli/background/start.ts': 'opens the log of a background process',
   'src/cli/commands/policy/lsp.ts': 'speaks to an editor about the files that it has open; findings are without keys',
   'src/telemetry/log-sink.ts': 'logs: neither bodies nor intents are in them',

@@ -2,8 +2,9 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { QuorateError } from '../../diagnostics/index.ts'
-import { readPrivate, writePrivate } from '../../local/index.ts'
+import { readPrivate } from '../../local/index.ts'
 import { isAlive } from './is-alive.ts'
+import { readNote, writeNote } from './note.ts'
 
 /** The note in the data folder. */
 interface Note {
@@ -86,17 +87,8 @@ export function backgroundDown(dataDir: string): QuorateError {
 }
 
 function write(dataDir: string, note: Note): void {
-  writePrivate(noteOf(dataDir), JSON.stringify(note))
+  writeNote(noteOf(dataDir), note)
 }
 
-/** Throws `local/exposed`. */
-function read(dataDir: string): Note | undefined {
-  const text = readPrivate(noteOf(dataDir))
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as Note)
-  } catch {
-    return undefined
-  }
-}
-
+const read = (dataDir: string) => readNote<Note>(noteOf(dataDir))
 const noteOf = (dataDir: string) => join(dataDir, 'background.json')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { QuorateError } from '../../diagnostics/index.ts'
-import { ensurePrivateFolder, readPrivate, writePrivate } from '../../local/index.ts'
+import { ensurePrivateFolder } from '../../local/index.ts'
 import {
   findTemporal,
   startTemporalServer,
@@ -14,6 +14,7 @@ import {
 } from '../../worker/index.ts'
 import { hasFormerTemporal, setAsideFormerTemporal } from './former-temporal.ts'
 import { isAlive } from './is-alive.ts'
+import { readNote, writeNote } from './note.ts'
 
 interface Options {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -151,18 +152,10 @@ function readRetention(environment: Options['environment']): number | undefined 
 const folderOf = (dataDir: string) => join(dataDir, 'temporal')
 const noteOf = (dataDir: string) => join(dataDir, 'temporal.json')
 
-/** A note says which process is stopped, so it must be this user's alone. Throws `local/exposed`. */
-function read(dataDir: string): Note | undefined {
-  const text = readPrivate(noteOf(dataDir))
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as Note)
-  } catch {
-    return undefined
-  }
-}
+const read = (dataDir: string) => readNote<Note>(noteOf(dataDir))
 
 function write(dataDir: string, note: Note): void {
-  writePrivate(noteOf(dataDir), JSON.stringify(note))
+  writeNote(noteOf(dataDir), note)
 }
 
 /** As servers of the former version did: without TLS. */

@@ -82,7 +82,7 @@ export async function carryOut(
     // One that is joined may have taken the funds already.
     if (simulation && !isJoined) assertFunded([simulation])
     await assertConfirmed(input, { question: 'Send this?', otherwise: 'it was not sent' })
-    await assertFirstAlike(ledgerOf(settings.dataDir).sends, order, readNot(input))
+    await assertFirstAlike(ledger, order, readNot(input))
     if (isAgain) await enterAgain(reader(place), { dataDir: settings.dataDir, order: ordered[0]! })
     else if (earlier !== undefined)
       await releaseGivenUp(reader(place), { dataDir: settings.dataDir, sendId: earlier.sendId })
