@@ -77,7 +77,9 @@ export const shapes = fc.record({
     { maxLength: 5 },
   ),
 })
-export type Shape = typeof shapes extends fc.Arbitrary<infer One> ? One : never
+type Untimed = typeof shapes extends fc.Arbitrary<infer One> ? One : never
+type PolicyShape = Untimed['policies'][number] & { readonly time?: string }
+export type Shape = Omit<Untimed, 'policies'> & { readonly policies: readonly PolicyShape[] }
 
 export function organizationIn({ people, threshold, policies }: Shape): readonly Resource[] {
   const members = NAMES.filter((_, index) => people[index]!.isMember)
@@ -99,9 +101,7 @@ export function organizationIn({ people, threshold, policies }: Shape): readonly
     }),
     live('wallet.cold'),
     live('wallet.hot'),
-    ...policies.map(({ effect, condition, consensus }, index) =>
-      live(`policy.p${index}`, { effect, condition, consensus }),
-    ),
+    ...policies.map((policy, index) => live(`policy.p${index}`, { ...policy })),
   ]
 }
 
@@ -227,12 +227,19 @@ export function linesFor(rows: readonly PowerRow[], type: string, wallet: typeof
     .flatMap(({ lines }) => lines)
 }
 
-/** The faults of all that is told of signing and exporting in an organization. */
-export function allFaults(resources: readonly Resource[], rows: readonly PowerRow[]): readonly string[] {
+/** The faults of all that is told of signing and exporting in an organization, of requests at these moments. */
+export function allFaults(
+  resources: readonly Resource[],
+  rows: readonly PowerRow[],
+  moments: readonly number[] = [NOW],
+): readonly string[] {
   return TYPES.flatMap((type) =>
     [COLD, HOT].flatMap((wallet) => {
       const lines = linesFor(rows, type, wallet)
-      return requestsOf(type, wallet).flatMap((request) => faultsOf(resources, request, lines))
+      const requests = requestsOf(type, wallet).flatMap((request) =>
+        moments.map((at) => ({ ...request, now: BigInt(at) * 1_000_000n })),
+      )
+      return requests.flatMap((request) => faultsOf(resources, request, lines))
     }),
   )
 }
@@ -282,6 +289,16 @@ export function faultsOfCited(resources: readonly Resource[], rows: readonly Pow
 /** Times of policies, and a moment at which each is the other way than at `NOW`. */
 export const TIMES = ["time.now < Timestamp('2026-07-01T00:00:00Z')", "CronSpan('0 8 * * *', '1h', 'Europe/Oslo')"]
 export const LATER = Date.parse('2026-07-01T06:30:00Z')
+/** As `shapes`, of policies that may have a time, of which two may differ in nothing else. */
+export const timedShapes: fc.Arbitrary<Shape> = fc
+  .tuple(shapes, fc.array(fc.constantFrom(undefined, ...TIMES), { minLength: 6, maxLength: 6 }), fc.boolean())
+  .map(([shape, times, isTwice]) => ({
+    ...shape,
+    policies: [...shape.policies, ...(isTwice ? shape.policies.slice(0, 1) : [])].map((one, index) => {
+      const time = times[index]
+      return time === undefined ? one : { ...one, time }
+    }),
+  }))
 const ALL_TIMES: readonly (readonly [time: string, active: readonly number[]])[] = [
   [TIMES[0]!, [NOW]],
   [TIMES[1]!, [LATER]],

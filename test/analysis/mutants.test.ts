@@ -5,8 +5,9 @@ import { describe, expect, test } from 'vitest'
 import { powersOf } from '../../src/analysis/index.ts'
 import { actualOf } from '../plan/organization.ts'
 import { remembered } from '../remembered.ts'
-import { allFaults, NOW, organizationIn, type Shape, shapes } from './generated.ts'
+import { allFaults, LATER, NOW, organizationIn, type Shape, shapes, timedShapes } from './generated.ts'
 import { type Mutant, mutated } from './mutated.ts'
+import { expectedOfTime, TIME_CASES, toldOfTime } from './time-cases.ts'
 
 const MUTANTS: readonly Mutant[] = [
   {
@@ -95,6 +96,76 @@ const MUTANTS: readonly Mutant[] = [
   },
 ]
 
+/** Of what policies say of the time. */
+const TIMED: readonly Mutant[] = [
+  {
+    mistake: 'the time of a policy is not looked at',
+    file: 'analysis/questions.ts',
+    from: "time ? whenActive(time, BigInt(nowMs) * 1_000_000n) : 'always'",
+    to: "time === '' ? whenActive(time, BigInt(nowMs) * 1_000_000n) : 'always'",
+  },
+  {
+    mistake: 'what holds at times is told as if at all times',
+    file: 'analysis/questions.ts',
+    from: 'return { canHold, canFail: true, text: canFail',
+    to: 'return { canHold, canFail, text: canFail',
+  },
+  {
+    mistake: 'beside a condition the time is left out',
+    file: 'analysis/questions.ts',
+    from: 'canFail ? `(${text}) && (${time})` : time!',
+    to: 'canFail ? text : time!',
+  },
+  {
+    mistake: 'beside a time the condition is left out',
+    file: 'analysis/questions.ts',
+    from: 'canFail ? `(${text}) && (${time})` : time!',
+    to: 'time!',
+  },
+  {
+    mistake: 'what holds at no time more is told under its time',
+    file: 'analysis/questions.ts',
+    from: "if (when === 'never') return",
+    to: "if (when === ('none' as string)) return",
+  },
+  {
+    mistake: 'policies that differ in their times are one',
+    file: 'analysis/questions.ts',
+    from: 'serialOf(effect, consensus, time, policy.condition)',
+    to: 'serialOf(effect, consensus, policy.condition)',
+  },
+  {
+    mistake: 'who votes is asked at the moment of the question',
+    file: 'analysis/questions.ts',
+    from: 'time: undefined }, condition: undefined, time: undefined }',
+    to: 'time: undefined }, condition: undefined }',
+  },
+  {
+    mistake: 'windows that come again are not looked for',
+    file: 'analysis/instants.ts',
+    from: "if (isWindows) return 'sometimes'",
+    to: '',
+  },
+  {
+    mistake: 'the moment of the question is the only one',
+    file: 'analysis/instants.ts',
+    from: 'new Set([start, ...later].map(read))',
+    to: 'new Set([start].map(read))',
+  },
+  {
+    mistake: 'moments that are past count',
+    file: 'analysis/instants.ts',
+    from: '.filter((at) => at > start)',
+    to: '',
+  },
+  {
+    mistake: 'the moments beside those that are written are not tried, nor the last',
+    file: 'analysis/instants.ts',
+    from: '[at - MILLISECOND, at, at + MILLISECOND]), LAST]',
+    to: '[at - MILLISECOND])]',
+  },
+]
+
 const ASKED = { nowMs: NOW, powers: ['sign', 'export'] } as const
 
 /** The organizations in which every mistake is looked for; each is generated, and asked of the analysis, once for all of them. */
@@ -113,9 +184,34 @@ function isFound(mistaken: typeof powersOf): boolean {
   })
 }
 
+const TIMED_SHAPES = fc.sample(timedShapes, { numRuns: 300, seed: 20_261_124 })
+const rightAt = remembered((shape: Shape) => {
+  const resources = organizationIn(shape)
+  return { resources, right: [NOW, LATER].map((nowMs) => powersOf(actualOf(resources), { ...ASKED, nowMs })) }
+})
+
+/** Whether one of the organizations whose policies have times, asked at either moment, or one of the cases shows a fault. */
+function isFoundAtTimes(mistaken: typeof powersOf): boolean {
+  return (
+    TIMED_SHAPES.some((shape) => {
+      const { resources, right } = rightAt(shape)
+      return [NOW, LATER].some((nowMs, at) => {
+        const rows = mistaken(actualOf(resources), { ...ASKED, nowMs })
+        const later = [NOW, LATER].slice(at)
+        return !isDeepStrictEqual(rows, right[at]) && allFaults(resources, rows, later).length > 0
+      })
+    }) || TIME_CASES.some(([time, told]) => !isDeepStrictEqual(toldOfTime(mistaken, time), expectedOfTime(time, told)))
+  )
+}
+
 describe('mistakes in the analysis', () => {
   test.each(MUTANTS)('$mistake: found', async (mutant) => {
     const { powersOf: mistaken } = await mutated<{ powersOf: typeof powersOf }>(mutant, 'analysis/powers.ts')
     expect(isFound(mistaken)).toBe(true)
+  })
+
+  test.each(TIMED)('of times, $mistake: found', async (mutant) => {
+    const { powersOf: mistaken } = await mutated<{ powersOf: typeof powersOf }>(mutant, 'analysis/powers.ts')
+    expect(isFoundAtTimes(mistaken)).toBe(true)
   })
 })

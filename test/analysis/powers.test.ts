@@ -16,11 +16,11 @@ import {
   NOW,
   organizationIn,
   requestsOf,
-  setsOf,
   shapes,
   TO,
   TYPES,
 } from './generated.ts'
+import { expectedOfTime, TIME_CASES, toldOfTime } from './time-cases.ts'
 import { wideFaults, wideOrganization, wideShapes } from './wide.ts'
 
 describe('powers', () => {
@@ -62,37 +62,8 @@ describe('powers', () => {
     )
   })
 
-  test.each<[time: string, told: string]>([
-    ["CronSpan('0 8 * * 1-5', '10h', 'Europe/Zurich')", 'under it'],
-    ["time.now >= Timestamp('2030-01-01T00:00:00Z')", 'under it'],
-    ["time.now < Timestamp('2030-01-01T00:00:00Z')", 'under it'],
-    ["time.now >= Timestamp('2020-01-01T00:00:00Z')", 'always'],
-    ["time.now < Timestamp('2020-01-01T00:00:00Z') || time.now < Timestamp('2021-01-01T00:00:00Z')", 'never'],
-  ])('who has a power at times is told whatever time it is: %s is %s', (time, told) => {
-    const people = NAMES.map(() => ({ ops: false, second: false, isMember: false }))
-    const policy = {
-      effect: 'allow' as const,
-      condition: "activity.action == 'SIGN'",
-      consensus: `approvers.any(u, u.id == '${ids['bob']}')` as never,
-    }
-    const of = (effect: 'allow' | 'deny') =>
-      organizationIn({ people, threshold: 1, policies: [{ ...policy }, { ...policy, effect }] }).map((one) =>
-        one.name === (effect === 'allow' ? 'p0' : 'p1') ? { ...one, fields: { ...one.fields, time } } : one,
-      )
-    // On a Sunday and on a Monday.
-    for (const nowMs of [NOW, NOW - 2 * 86_400_000]) {
-      const bob = (resources: ReturnType<typeof of>) =>
-        linesFor(powersOf(actualOf(resources), { nowMs, powers: ['sign'] }), TYPES[1]!, COLD)
-          .filter((line) => setsOf(line).includes('bob'))
-          .map(({ condition, unless }) => [condition, unless])
-      const withoutOther = of('allow').filter(({ name }) => name !== 'p1')
-      expect(bob(withoutOther)).toEqual(
-        { always: [[undefined, undefined]], never: [], 'under it': [[time, undefined]] }[told],
-      )
-      expect(bob(of('deny'))).toEqual(
-        { always: [], never: [[undefined, undefined]], 'under it': [[undefined, [time]]] }[told],
-      )
-    }
+  test.each(TIME_CASES)('who has a power at times is told whatever time it is: %s is %s', (time, told) => {
+    expect(toldOfTime(powersOf, time)).toEqual(expectedOfTime(time, told))
   })
 
   test('two conditions together are told without a third that excludes them', () => {
