@@ -44,6 +44,14 @@ describe('mistakes in undo', () => {
         'next.set(done | bit, leastKeys([...(next.get(done | bit) ?? []), ...more]))',
         'if (!next.has(done | bit)) next.set(done | bit, leastKeys(more))',
       ],
+      ['no other time is tried', "atOtherTimes === 'too-many' || atOtherTimes.some(", '[].some('],
+      ['every time is as now', '(active >> at) & 1 ?', 'active >= 0 ?'],
+      [
+        'a policy that is not open is not there',
+        "whenActive(time, now) === 'sometimes'",
+        "whenActive(time, now) === 'always'",
+      ],
+      ['other times are told of whoever they matter to', '!== asked.key)', '!== undefined)'],
     ]),
     ...of('inverse.ts', [
       [

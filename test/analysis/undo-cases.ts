@@ -23,6 +23,14 @@ const DUO = [organization, quorum(2, 'alice', 'bob'), alice, aliceKey, ...person
 export const gone = (address: string, fields = {}) => declare(address, fields, { tombstone: true })
 
 const may = (name: string, condition: string) => live(`policy.${name}-may`, policy(is(name), condition))
+const atTimes = (window: string, condition: string) =>
+  live('policy.carol-may', { ...policy(is('carol'), condition), time: `CronSpan('0 ${window}', 'UTC')` })
+const CREDENTIALS = "activity.action == 'CREATE' && activity.resource == 'CREDENTIAL'"
+const bobLeaves = (more: Resource): Given => ({
+  actual: [...DUO, ...person('carol'), more],
+  allow: ['deletes=1', 'lock-out'],
+  desired: [declare('user.bob'), gone('apiKey.bob.k')],
+})
 export const CASES: readonly { name: string; given: Given; expected: readonly string[] }[] = [
   { name: 'an empty plan has nothing to take back', given: {}, expected: [] },
   {
@@ -146,5 +154,22 @@ export const CASES: readonly { name: string; given: Given; expected: readonly st
     expected: [
       '! nobody can take it back as things then are: no set of people could create API key k; carol could by changing who decides first',
     ],
+  },
+  {
+    name: 'where a policy is open now, it is said to be otherwise at other times',
+    given: bobLeaves(atTimes("22 * * *', '8h", CREDENTIALS)),
+    expected: ['  carol can take it back, in 1 activity; at other times others can, or nobody'],
+  },
+  {
+    name: 'where a policy opens later, who could then is told as a move that is perhaps possible',
+    given: bobLeaves(atTimes("6 * * *', '16h", CREDENTIALS)),
+    expected: [
+      '! nobody can take it back as things then are: no set of people could create API key k; carol could by changing who decides first, perhaps',
+    ],
+  },
+  {
+    name: 'the time of a policy that has no part in it is not told',
+    given: bobLeaves(atTimes("6 * * *', '16h", "activity.action == 'EXPORT'")),
+    expected: ['! nobody can take it back, in 1 activity: no set of people could create API key k'],
   },
 ]
