@@ -33,6 +33,7 @@ export type { RowStand, RowState, SendBatch, SendBatchCounts, SendBatchProgress 
 export { sendIdOf } from './send-ledger.ts'
 export {
   type FeeCeiling,
+  failedHow,
   isSameSend,
   isSendOver,
   progressIn,

@@ -6,7 +6,7 @@ import { inTurns } from './in-turns.ts'
 import type { Records } from './records.ts'
 import type { RowStand, RowState, SendBatch, SendBatchCounts, SendBatchRow } from './send-batch-model.ts'
 import { type SendLedger, sendIdOf } from './send-ledger.ts'
-import { isSameSend, isSendOver, type SendOrder } from './send-model.ts'
+import { failedHow, isSameSend, isSendOver, type SendOrder } from './send-model.ts'
 
 /** The send batches that were begun with this data folder, and the state of each row by the ledger of sends. */
 export interface SendBatchLedger {
@@ -88,9 +88,12 @@ export function isRowOver(state: RowState): boolean {
   return state === 'left out' || state === 'taken' || (state !== 'not begun' && isSendOver(state))
 }
 
-/** Counts the rows in each state. */
-export function countsOf(stands: readonly Pick<RowStand, 'state'>[]): SendBatchCounts {
+/** Counts the rows in each state; those that have failed by how. */
+export function countsOf(stands: readonly Pick<RowStand, 'state' | 'progress'>[]): SendBatchCounts {
   const counts: Record<string, number> = {}
-  for (const { state } of stands) counts[state] = (counts[state] ?? 0) + 1
+  for (const { state, progress } of stands) {
+    const end = failedHow(progress) ?? state
+    counts[end] = (counts[end] ?? 0) + 1
+  }
   return counts
 }

@@ -1,5 +1,5 @@
 import type { Failure } from './model.ts'
-import type { SendActivityState, SendOrder, SendProgress, TransactionState } from './send-model.ts'
+import type { FailedHow, SendActivityState, SendOrder, SendProgress, TransactionState } from './send-model.ts'
 
 /** Many sends of one file. Each is a send of its own, under its own reference; this is what they have in common. */
 export interface SendBatch {
@@ -32,7 +32,7 @@ export interface RowStand {
 export type RowState = SendProgress['state'] | 'not begun' | 'left out' | 'taken'
 
 /** How many rows are in which state. */
-export type SendBatchCounts = Readonly<Partial<Record<RowState, number>>>
+export type SendBatchCounts = Readonly<Partial<Record<RowState | FailedHow, number>>>
 
 /** The progress of a batch; its workflow's query answer and its result. */
 export interface SendBatchProgress {

@@ -127,6 +127,20 @@ function isFeeUnsaid({ feeCeiling, parameters }: SendOrder): boolean {
   return readSolanaDraft(solanaSendBytes(parameters as never)).budget.unitPrice === undefined
 }
 
+/** How a send has failed, where that has a word of its own: in a block, by another transaction, or before anything was broadcast. */
+export type FailedHow = 'reverted' | 'replaced' | 'denied'
+
+/** Says how a send has failed; undefined where it has not, or for another reason. */
+export function failedHow(progress: Pick<SendProgress, 'state' | 'error'> | undefined): FailedHow | undefined {
+  return progress?.state === 'failed' ? FAILED_HOW[progress.error?.code ?? ''] : undefined
+}
+
+const FAILED_HOW: Readonly<Record<string, FailedHow>> = {
+  'apply/transaction-reverted': 'reverted',
+  'apply/transaction-replaced': 'replaced',
+  'client/denied': 'denied',
+}
+
 /** Whether nothing more will come of a send by itself. */
 export function isSendOver(state: SendProgress['state']): boolean {
   return OVER.has(state)

@@ -53,30 +53,37 @@ export async function askedAnew<One extends Listed>(
 }
 
 /**
- * An earlier send as it stands now: the API is asked about what is open, and nodes about what is included. `recordedAt` is there where
+ * Earlier sends as they stand now: the API is asked about what is open, and nodes about what is included. `recordedAt` is there where
  * neither tells, and only what the ledger was told last is known.
+ * @param now of who looks at a time. @default what is open is not asked about
  */
-export async function asItStands<One extends Listed & { readonly sendId: string }>(
-  earlier: One,
+export async function asTheyStand<One extends Listed & { readonly sendId: string }>(
+  earlier: readonly One[],
   {
     ledger,
     nodes,
-    ...asking
+    api,
+    now,
   }: {
     readonly ledger: PlanStore['sends']
     readonly nodes: NodeSettings
-    readonly api: () => Promise<QueryClient>
-    readonly now: () => number
+    readonly api?: (() => Promise<QueryClient>) | undefined
+    readonly now?: (() => number) | undefined
   },
-): Promise<AsItStands<One>> {
-  const [told = earlier] = await askedAnew([earlier], asking)
-  const [stands = told] = await withFinality(await findReplacers(ledger, [told]), ledger, nodes, asking.api)
-  const { progress } = earlier
-  if (told !== earlier || progress === undefined || isSendOver(progress.state)) return stands
-  return { ...stands, recordedAt: (await ledger.recordedAt(earlier.sendId)) ?? 'an unknown time' }
+): Promise<readonly (One & AsItStands)[]> {
+  const told = api && now ? await askedAnew(earlier, { api, now }) : earlier
+  const settled = await withFinality(await findReplacers(ledger, told), ledger, nodes, api)
+  return Promise.all(
+    settled.map(async (stands, index) => {
+      const { sendId, progress } = earlier[index]!
+      if (told[index] !== earlier[index] || progress === undefined || isSendOver(progress.state)) return stands
+      return { ...stands, recordedAt: (await ledger.recordedAt(sendId)) ?? 'an unknown time' }
+    }),
+  )
 }
 
-type AsItStands<One> = One & {
+/** What is known of a send besides its progress, and since when where only the ledger knows it. */
+export interface AsItStands {
   readonly replacedBy?: ReplacedBy
   readonly finality?: Finality
   readonly recordedAt?: string

@@ -1,10 +1,9 @@
-import type { PlanStore, SendBatch } from '../../activities/index.ts'
+import type { PlanStore, RowStand, SendBatch, SendOrder } from '../../activities/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { createHeldByApi } from './api-balances.ts'
-import { askedAnew } from './asked-anew.ts'
-import { type BatchReport, toBatchReport } from './batch-report.ts'
-import { type NodeSettings, withFinality } from './finality.ts'
-import { findReplacers } from './replaced-by.ts'
+import { asTheyStand } from './asked-anew.ts'
+import { type BatchReport, type StandingRow, toBatchReport } from './batch-report.ts'
+import type { NodeSettings } from './finality.ts'
 import { readSenders, withNonces } from './senders.ts'
 import { unknownName, usage } from './usage.ts'
 
@@ -34,16 +33,23 @@ export async function readBatchReport(
   now?: () => number,
 ): Promise<BatchReport> {
   const [stands, stoppedAt] = await Promise.all([batches.survey(batch), batches.stoppedAt(batch.batchId)])
-  const asked = await Promise.all(
+  const rows = await withNonces(await rowsAsTheyStand(sends, stands, { nodes: settings, api, now }), settings)
+  const heldByApi = api && createHeldByApi({ query: async (...asked) => (await api()).query(...asked) })
+  return toBatchReport(batch, rows, { stoppedAt, senders: await readSenders(rows, { ...settings, heldByApi }) })
+}
+
+/** Rows of which the ledger has told how they stand, as they stand now; see `asTheyStand`. */
+export async function rowsAsTheyStand(
+  sends: PlanStore['sends'],
+  stands: readonly RowStand[],
+  asking: Omit<Parameters<typeof asTheyStand>[1], 'ledger'>,
+): Promise<readonly (StandingRow & { readonly order: SendOrder })[]> {
+  const rows = await Promise.all(
     stands.map(async (one) => ({
       ...one,
       order: one.row.order,
       isAsked: one.state === 'submitting' && one.progress === undefined && (await sends.isAsked(one.sendId)),
     })),
   )
-  const told = api && now ? await askedAnew(asked, { api, now }) : asked
-  const settled = await withFinality(await findReplacers(sends, told), sends, settings, api)
-  const rows = await withNonces(settled, settings)
-  const heldByApi = api && createHeldByApi({ query: async (...asked) => (await api()).query(...asked) })
-  return toBatchReport(batch, rows, { stoppedAt, senders: await readSenders(rows, { ...settings, heldByApi }) })
+  return asTheyStand(rows, { ledger: sends, ...asking })
 }

@@ -2,6 +2,7 @@
 import type { RowStand, SendBatch, SendBatchProgress } from '../../activities/index.ts'
 import { csvLine, EXIT, type ExitCode } from '../diagnostics/index.ts'
 import type { Finality } from './finality.ts'
+import type { ReplacedBy } from './replaced-by.ts'
 import type { SenderBalance } from './senders.ts'
 import { exitOfStates, type KnownOfSend, nextOf, type SendState, stateOf } from './states.ts'
 
@@ -39,6 +40,10 @@ interface ReportRow {
   readonly confirmations?: number
   /** Who says that it is in a block. */
   readonly reportedBy?: Finality['reportedBy']
+  /** The send of this ledger that has its nonce. */
+  readonly replacedBy?: ReplacedBy
+  /** Where nobody could be asked how it stands: when the ledger was told last, ISO 8601. */
+  readonly recordedAt?: string
   /** Why it is not included. */
   readonly reason?: string
   /** What is to be done about it. */
@@ -70,7 +75,7 @@ export function toBatchReport(
 
 /** A row, and what else its state follows from. */
 export type StandingRow = RowStand &
-  Pick<KnownOfSend, 'isAsked' | 'replacedBy' | 'finality'> & { readonly nonce?: string }
+  Pick<KnownOfSend, 'isAsked' | 'replacedBy' | 'finality'> & { readonly nonce?: string; readonly recordedAt?: string }
 
 /** Counts the rows in each state. */
 export function countStates(rows: readonly Pick<ReportRow, 'state'>[]): BatchReport['counts'] {
@@ -79,15 +84,23 @@ export function countStates(rows: readonly Pick<ReportRow, 'state'>[]): BatchRep
   return counts
 }
 
-function toRow({ row, state: standing, nonce, ...facts }: StandingRow): ReportRow {
-  const { progress, finality } = facts
-  const state = stateOf({ row: standing, ...facts })
+/** The state of a row, and what is to be done about it. */
+export function rowState({ row: _, state, ...facts }: StandingRow): {
+  readonly state: SendState
+  readonly next?: string
+} {
+  const next = nextOf({ row: state, ...facts })
+  return { state: stateOf({ row: state, ...facts }), ...(next === undefined ? {} : { next }) }
+}
+
+function toRow(stand: StandingRow): ReportRow {
+  const { row, nonce, recordedAt, progress, finality, replacedBy } = stand
+  const { state, next } = rowState(stand)
   const { reference, from, to, amount } = row.order
   const { transactionHash, receipt, activityId, error } = progress ?? {}
   const block = finality?.block ?? receipt?.block
   const fee = receipt?.fee.amount ?? finality?.fee
   const reason = state === 'left out' ? row.leftOut : (REASONS[state as keyof typeof REASONS] ?? error?.message)
-  const next = nextOf({ row: standing, ...facts })
   return {
     row: row.line,
     reference,
@@ -101,6 +114,8 @@ function toRow({ row, state: standing, nonce, ...facts }: StandingRow): ReportRo
     ...(fee === undefined ? {} : { fee }),
     ...(finality?.confirmations === undefined ? {} : { confirmations: finality.confirmations }),
     ...(finality === undefined ? {} : { reportedBy: finality.reportedBy }),
+    ...(replacedBy === undefined ? {} : { replacedBy }),
+    ...(recordedAt === undefined ? {} : { recordedAt }),
     ...(reason === undefined ? {} : { reason }),
     ...(next === undefined ? {} : { next }),
     ...(activityId === undefined ? {} : { activityId }),
@@ -128,11 +143,14 @@ const COLUMNS = [
   'reportedBy',
   'nonce',
   'next',
+  'replacedBy',
+  'recordedAt',
 ] as const
 
 /** One line for each row, after the names of the columns. */
 export function toReportCsv({ rows }: Pick<BatchReport, 'rows'>): string {
-  return [COLUMNS, ...rows.map((row) => COLUMNS.map((name) => String(row[name] ?? '')))].map(csvLine).join('')
+  const cells = rows.map((row) => ({ ...row, replacedBy: row.replacedBy?.reference }))
+  return [COLUMNS, ...cells.map((row) => COLUMNS.map((name) => String(row[name] ?? '')))].map(csvLine).join('')
 }
 
 /** Done when all are in the chain; partial when one never will be; otherwise something is waited for. */

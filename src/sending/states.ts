@@ -2,7 +2,7 @@
  * The states of a send, as people and programs are told them. There is this one table: `send`, `sends`, the report of a batch, their
  * JSON and their exit codes read it (docs/sends.md).
  */
-import type { RowState, SendProgress } from '../../activities/index.ts'
+import { failedHow, type RowState, type SendProgress } from '../../activities/index.ts'
 import { EXIT, type ExitCode } from '../diagnostics/index.ts'
 import { shortCode } from '../plan/index.ts'
 import { type Finality, isFinality } from './finality.ts'
@@ -76,18 +76,13 @@ export function stateOf({ progress, row, isAsked, replacedBy, finality }: KnownO
       return error?.code === 'apply/transaction-waits' ? 'stuck' : state
     case 'included':
       return finality !== undefined && isFinality(finality) ? 'final' : state
-    case 'failed':
-      if (error?.code === 'apply/transaction-replaced') return replacedBy?.cancels ? 'cancelled' : 'replaced'
-      return ENDS[error?.code ?? ''] ?? state
+    case 'failed': {
+      const how = failedHow(progress)
+      return how === 'replaced' && replacedBy?.cancels ? 'cancelled' : (how ?? state)
+    }
     default:
       return state
   }
-}
-
-/** Why a send has failed that has a state of its own for that. */
-const ENDS: Readonly<Record<string, SendState>> = {
-  'apply/transaction-reverted': 'reverted',
-  'client/denied': 'denied',
 }
 
 /**

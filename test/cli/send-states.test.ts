@@ -1,7 +1,7 @@
 /** One table of states: each send is in the same state, with the same exit code and next step, at every door that tells of it. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { readTransactionState, type SendOrder, type SendProgress } from '../../activities/index.ts'
+import { countsOf, readTransactionState, type SendOrder, type SendProgress } from '../../activities/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import {
   exitOfSend,
@@ -117,6 +117,9 @@ describe.each(states)('send states: %s', (state) => {
     const facts = { ...(progress && { progress }), ...(replacedBy && { replacedBy }), ...(finality && { finality }) }
     const report = toBatchReport(batch, [{ ...stand, ...facts }])
     expect(report.counts).toEqual({ [state]: 1 })
+    // While it runs it is counted by the ledger alone, which asks no node and reads no other send.
+    const running = { unknown: 'submitting', stuck: 'broadcasting', final: 'included', cancelled: 'replaced' }
+    expect(countsOf([{ ...stand, ...facts }])).toEqual({ [running[state as keyof typeof running] ?? state]: 1 })
     expect(toReportCsv(report).split('\r\n')[1]!.split(',')[5]).toBe(state)
     expect(exitOfBatch(report)).toBe(exit)
     expect(report.rows[0]!.next).toBe(nextOf(CASES[state]))

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPlanStore } from '../../activities/index.ts'
@@ -245,6 +246,23 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
   expect(all).toMatch(/^INV-51\/cancel-60gwei {2}0 ETH from (\S+) to \1 {2}included/m)
   expect(await day.paid()).toBe(paidBefore + 1_000_000_000n)
   expect(BigInt(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest'))).toBe(minedBefore + 2n)
+  // A file with both as its rows tells of them in the same words.
+  const rows = ['INV-50', 'INV-51'].map((ref) => `${ref},${day.walletName},payroll,1gwei,${SEPOLIA},10gwei\n`)
+  writeFiles(folder, { 'both.csv': `ref,from,to,amount,chain,max-fee\n${rows.join('')}` })
+  const batch = (...more: readonly string[]) =>
+    quorate(['send', 'defs', '--batch', 'both.csv', ...more], { env, cwd: folder })
+  const looked = (await batch('--dry-run')).stdout
+  expect(looked).toMatch(/^ {2}already +1 replaced, 1 cancelled$/m)
+  expect(looked).toMatch(/ {2}INV-50 .* {2}replaced by INV-50\/replace-60gwei already$/m)
+  expect(JSON.parse((await batch('--dry-run', '--json')).stdout).rows).toMatchObject([
+    { reference: 'INV-50', state: 'replaced', replacedBy: { reference: 'INV-50/replace-60gwei', cancels: false } },
+    { reference: 'INV-51', state: 'cancelled', replacedBy: { reference: 'INV-51/cancel-60gwei', cancels: true } },
+  ])
+  const sent = await batch('--yes', '--report', 'both-report.csv')
+  expect([sent.exit, sent.stdout]).toEqual([6, expect.stringMatching(/^2 rows: 1 replaced, 1 cancelled; batch/m)])
+  expect(sent.stdout).toMatch(/^ {2}both.csv:2 {2}INV-50 {2}replaced by INV-50\/replace-60gwei /m)
+  expect(sent.stderr).not.toContain('failed')
+  expect(readFileSync(join(folder, 'both-report.csv'), 'utf8')).toMatch(/,INV-50\/replace-60gwei,\r$/m)
   // Asked again, it is the same one; what has ended is not replaced again.
   expect((await replace()).exit).toBe(0)
   const late = await sends('cancel', 'INV-50', '--max-fee', '90gwei', ...node, '--yes')

@@ -322,7 +322,9 @@ describe('sending', () => {
       deniedTotals: [total],
       simulations,
     }
-    const one = { row: { line: 2, cells: new Map() }, order, description, explanation, state: 'not begun' as const }
+    const state = 'not begun' as const
+    const stands = { row: { line: 2, order }, sendId: 's', state }
+    const one = { row: { line: 2, cells: new Map() }, order, description, explanation, state, stands }
     const batched = renderSendBatch({ ...batch, rows: [one] }, { style, rows: true, skipsDenied: true })
       .trimEnd()
       .split('\n')

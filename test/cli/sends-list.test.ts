@@ -12,8 +12,9 @@ import { choosePorts } from '../../src/loopback/index.ts'
 import { askedAnew, withOffered } from '../../src/sending/index.ts'
 import { orderOf } from '../activities/order.ts'
 import { startBetween } from '../faults/between.ts'
+import { SEPOLIA } from '../service/sends/status.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
-import { countActivities, keyFile, quorateShared as quorate, testFolder } from './harness.ts'
+import { countActivities, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { machineOf, orderOf as paydayOrder } from './machine.ts'
 import { type Payday, payday } from './payday.ts'
 
@@ -206,6 +207,19 @@ describe('what a workflow has not been told yet', () => {
     expect(await day.paid()).toBe(paid)
 
     await sends.putProgress({ ...told, state: 'broadcasting' })
+    writeFiles(day.folder, {
+      'one.csv': `ref,from,to,amount,chain\nOUTDATED,${day.walletName},payroll,1gwei,${SEPOLIA}\n`,
+    })
+    const batch = (more: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+      quorate(['send', 'defs', '--batch', 'one.csv', '--dry-run', ...more], {
+        env: { ...day.env, ...environment },
+        cwd: day.folder,
+      })
+    const batched = (await batch([])).stdout
+    expect(batched).toMatch(/^ {2}already +1 included$/m)
+    expect(batched).toMatch(/^ {2}line 2 .* included already$/m)
+    expect(JSON.parse((await batch(['--json'])).stdout).rows).toMatchObject([{ row: 2, state: 'included' }])
+
     const between = await startBetween(day.service.url, ({ path }) =>
       /get_send_transaction_status|get_activity$/.test(path) ? { kind: 'answer', status: 503, body: '{}' } : undefined,
     )
@@ -219,5 +233,11 @@ describe('what a workflow has not been told yet', () => {
       state: 'broadcasting',
       recordedAt: expect.stringMatching(/^\d{4}-/),
     })
+    expect((await batch([], away.environment)).stdout).toMatch(
+      /^ {2}already +1 broadcasting; 1 of them as last recorded, at \d{4}-\S+Z or later$/m,
+    )
+    expect(JSON.parse((await batch(['--json'], away.environment)).stdout).rows).toMatchObject([
+      { state: 'broadcasting', recordedAt: expect.stringMatching(/^\d{4}-/) },
+    ])
   })
 })

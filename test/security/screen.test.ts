@@ -670,6 +670,19 @@ const VIEWS: readonly View[] = [
           },
           explanation,
           state: 'not begun',
+          stands: { state: 'not begun' },
+        },
+        {
+          row: { line: 3 },
+          order: { reference: 'A-2', from: 'treasury', parameters: { caip2: 'eip155:1' } },
+          description: { receiver: { name: 'bob', address: '0xb0' }, amount: activity.sends[0]!.amount },
+          explanation,
+          state: 'failed',
+          stands: {
+            state: 'failed',
+            progress: { state: 'failed', error: { code: 'apply/transaction-replaced', message: 'replaced' } },
+            replacedBy: { reference: 'A-2/replace-9gwei', cancels: false },
+          },
         },
       ],
       totals: [

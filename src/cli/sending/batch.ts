@@ -34,6 +34,7 @@ import {
   readBatchReport,
   readKnown,
   releaseGivenUp,
+  rowsAsTheyStand,
   type SendField,
   simulateSends,
   sumUp,
@@ -175,18 +176,26 @@ async function prepare(
   const { rows, diagnostics } = await makeOrders(file, { known, client, ledger })
   if (hasErrors(diagnostics)) return { diagnostics }
   await checkTokens(place, rows, known)
-  const { organization, now } = known
+  const { organization, now: orderedAt } = known
   const orders = rows.map(({ order }) => order)
   // Of what the user wrote: what recent blocks took makes no other batch of the same file.
   const batchId = batchIdOf(organization.id, orders.map(withoutFeeCeiling))
-  const batch = { batchId, organization, file: basename(path), orderedAt: new Date(now).toISOString() }
+  const batch = { batchId, organization, file: basename(path), orderedAt: new Date(orderedAt).toISOString() }
   // Before it is read which are rejected: another machine may ask again meanwhile, and its round is then found in the list.
   const roundOf = async (order: SendOrder) => (await ledger.findOrder(sendIdOf(order)))?.round ?? 0
   const rounds = asksAgain(input) ? await Promise.all(orders.map(roundOf)) : undefined
   const stands = await batches.survey({ ...batch, rows: orders.map((order) => ({ line: 0, order })) })
+  const nodes = readNodeSettings(input)
+  // What is told of them is what is so now; what is done follows from the ledger, which their own workflows write.
+  const current = await rowsAsTheyStand(ledger, stands, { nodes, api: async () => client, now: place.now })
   const standing = rows.map((row, index) => {
     const { state } = stands[index]!
-    return { ...row, state, ...(rounds && state === 'rejected' ? { rejected: rounds[index]! } : {}) }
+    return {
+      ...row,
+      state,
+      stands: current[index]!,
+      ...(rounds && state === 'rejected' ? { rejected: rounds[index]! } : {}),
+    }
   })
   const open = standing.filter(isOpen)
   const heldByApi = createHeldByApi(client)
@@ -199,7 +208,7 @@ async function prepare(
   const totals = await withFunds(sumUp(sent, known.directory), heldByApi)
   const deniedTotals = sumUp(denied, known.directory).map(({ total }) => total)
   const { assets } = known.directory
-  const simulations = await simulateSends(sent, { nodes: readNodeSettings(input).nodes, heldByApi, assets })
+  const simulations = await simulateSends(sent, { nodes: nodes.nodes, heldByApi, assets })
   const stoppedAt = await batches.stoppedAt(batchId)
   return {
     diagnostics,
@@ -291,7 +300,7 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
       followBatch(applies, handle, { show: view.progress, until }),
     )
     const ledger = ledgerOf(input.settings.dataDir)
-    const report = await readBatchReport(ledger, batch, readNodeSettings(input), async () => reader(place))
+    const report = await readBatchReport(ledger, batch, readNodeSettings(input), async () => reader(place), place.now)
     view.ended()
     writeReport(options['report'], report)
     if (progress.error) io.say(line`${io.style.error(progress.error.message)}\n`)

@@ -6,12 +6,12 @@ import type { Explanation } from '../../policy/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import {
   alikeWords,
-  asItStands,
   askedAnew,
   assertFirstAlike,
   assertFunded,
   assertNotAlike,
   assertNotElsewhere,
+  asTheyStand,
   beginSend,
   createHeldByApi,
   type EarlierSend,
@@ -56,7 +56,7 @@ export async function carryOut(
   // What is told of it is what is so now; what is done follows from the ledger, which its own workflow writes.
   const asking = { api: async () => reader(place), now: place.now, nodes: readNodeSettings(input) }
   const { sends: ledger } = ledgerOf(settings.dataDir)
-  const stands = earlier && (await asItStands(earlier, { ledger, ...asking }))
+  const [stands] = earlier ? await asTheyStand([earlier], { ledger, ...asking }) : []
   const shown = renderOrder(order, { ...meaning, earlier: stands, simulation }, io.style)
   if (options['dryRun']) {
     if (json) writeJson(io, toSendJson({ order, ...meaning, simulation, ...stands }))

@@ -11,9 +11,12 @@ import {
   countStates,
   isDenied,
   type OrderedRow,
+  type ReplacedBy,
+  rowState,
   SEND_STATES,
   type SendState,
   type Simulation,
+  type StandingRow,
 } from '../../sending/index.ts'
 import { type Io, type Style, writeJsonLine } from '../io.ts'
 import { overLine, view } from '../screen.ts'
@@ -39,8 +42,10 @@ export interface PreparedSendBatch extends Omit<SendBatch, 'rows'> {
 }
 
 interface PreparedRow extends OrderedRow {
-  /** How it stands before anything is done. */
+  /** How the ledger has it before anything is done: what is done follows from that. */
   readonly state: RowState
+  /** How it stands now, which is what is told. */
+  readonly stands: StandingRow
   /** It was rejected in this round of its reference, and is asked for again. */
   readonly rejected?: number
 }
@@ -63,17 +68,19 @@ export const renderSendBatch = view(
   ): string => {
     const shown = rows.filter((one) => all || wouldBeDenied(one))
     const lines = shown.map((one) => {
-      const { row, order, description, state } = one
+      const { row, order, description, stands } = one
       const { receiver, amount, call } = description
       const what = call === undefined ? '' : `, ${call.kind === 'decoded' ? call.function : call.selector}`
-      const forecast = isOpen(one) ? forecastLine(one) : `${state} already`
+      const forecast = isOpen(one)
+        ? forecastLine(one)
+        : `${stateText(rowState(stands).state, stands.replacedBy)} already`
       const outcome = wouldBeDenied(one) ? style.error(forecast) : forecast
       return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${printable(amount.text)}, ${amount.atomic} ${amount.atomicUnit}${printable(what)}  ${printable(order.from)} to ${named(receiver)} on ${chainName(chainOf(order))}  ${outcome}\n`
     })
     const sums = [...totalLines(totals, style), ...deniedLines(deniedTotals, { style, skipsDenied })]
-    const before = countStates(rows.filter(({ state }) => state !== 'not begun'))
-    const already = countsInWords(before)
-    const beginning = already === '' ? [] : [`  ${style.dim('already'.padEnd(9))} ${already}\n`]
+    const before = rows.filter(({ state }) => state !== 'not begun').map(({ stands }) => stands)
+    const already = countsInWords(countStates(before.map(rowState)))
+    const beginning = already === '' ? [] : [`  ${style.dim('already'.padEnd(9))} ${already}${recordedOf(before)}\n`]
     const outcomes = new Map<string, number>()
     for (const row of rows.filter(isOpen)) {
       const text = forecastLine(row)
@@ -91,6 +98,17 @@ export const renderSendBatch = view(
     return [head, ...beginning, ...lines, ...beware, ...sums, ...balances, ...(all ? [] : forecasts)].join('')
   },
 )
+
+/** Of how many of them only the ledger is known, and since when. */
+function recordedOf(stands: readonly StandingRow[]): string {
+  const [oldest, ...others] = stands.flatMap(({ recordedAt }) => recordedAt ?? []).toSorted()
+  return oldest === undefined ? '' : `; ${others.length + 1} of them as last recorded, at ${oldest} or later`
+}
+
+/** A state, and by which send of the ledger its nonce was taken. */
+function stateText(state: SendState, by: ReplacedBy | undefined): string {
+  return by === undefined ? state : `${state} by ${printable(by.reference)}`
+}
 
 const SAME = ', as this one is: refused unless --not names that one'
 
@@ -129,7 +147,11 @@ export function toPreparedJson({ rows, alike, ...batch }: PreparedSendBatch) {
   return {
     ...batch,
     alike: references,
-    rows: rows.map(({ row, state, ...one }) => ({ row: row.line, state, ...toSendJson(one) })),
+    rows: rows.map(({ row, state: _, stands, ...one }) => {
+      const { progress, isAsked, replacedBy, finality, recordedAt } = stands
+      const known = { progress, isAsked, replacedBy, finality, recordedAt }
+      return { row: row.line, ...toSendJson({ ...one, ...known }), ...rowState(stands) }
+    }),
   }
 }
 
@@ -172,10 +194,16 @@ export const renderSendBatchEnd = view((report: BatchReport, style: Style): stri
   const { file, rows } = report
   const lines = rows
     .filter(({ state }) => !UNLISTED.has(state))
-    .map(({ row, reference, state, transactionHash, reason }) => {
+    .map(({ row, reference, state, transactionHash, reason, replacedBy }) => {
       const colour = style[COLOURS[state]]
       const why = reason === undefined ? undefined : printable(reason)
-      const parts = [`${printable(file)}:${row}`, printable(reference), colour(state), transactionHash, why]
+      const parts = [
+        `${printable(file)}:${row}`,
+        printable(reference),
+        colour(stateText(state, replacedBy)),
+        transactionHash,
+        why,
+      ]
       return `  ${parts.filter(Boolean).join('  ')}\n`
     })
   const heldBack = rows.some(({ state }) => state === 'stopped') ? renderHeldBack(report, style) : ''

@@ -277,18 +277,18 @@ export function toSendJson({
 }: {
   readonly nonce?: string
   readonly offered?: string
-  readonly recordedAt?: string
+  readonly recordedAt?: string | undefined
   readonly simulation?: Simulation | undefined
-  readonly replacedBy?: ReplacedBy
-  readonly finality?: Finality
-  readonly isAsked?: boolean
+  readonly replacedBy?: ReplacedBy | undefined
+  readonly finality?: Finality | undefined
+  readonly isAsked?: boolean | undefined
   readonly isLeft?: boolean
   readonly order: SendOrder
   readonly description?: SendDescription
   readonly explanation?: SendMeaning['explanation']
   readonly factors?: SendMeaning['factors']
   readonly sendId?: string
-  readonly progress?: SendProgress
+  readonly progress?: SendProgress | undefined
 }) {
   const { outcome = '', basis, decidedBy, needs } = explanation ?? {}
   const isBegun = sendId !== undefined || progress !== undefined
