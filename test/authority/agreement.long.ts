@@ -15,6 +15,7 @@ test('authority: plan, send --dry-run, policy explain --live, who-can and the ap
   expect(figures.deniedVotes).toBeGreaterThan(10)
   expect(figures.played).toBeGreaterThan(100)
   expect(figures.underConditions).toBeGreaterThan(15)
+  expect(figures.atTimes).toBeGreaterThan(10)
   expect(figures.otherRequests).toBeGreaterThan(15)
   expect(figures.tried).toBeGreaterThan(25)
   expect(figures.unknown).toBeLessThan(20)

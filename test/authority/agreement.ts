@@ -10,7 +10,13 @@ import { viewActivity } from '../../src/cli/views/activity.ts'
 import { createQueryClient } from '../../src/client/index.ts'
 import { createSource } from '../../src/diagnostics/index.ts'
 import { readActual } from '../../src/live/index.ts'
-import { compilePolicy, conditionHolds, type Explanation, type PolicyContext } from '../../src/policy/index.ts'
+import {
+  authorize,
+  compilePolicy,
+  conditionHolds,
+  type Explanation,
+  type PolicyContext,
+} from '../../src/policy/index.ts'
 import type { ActivityType, Wire } from '../../src/protocol/index.ts'
 import type { Actual } from '../../src/resources/index.ts'
 import { explainRequest, readRequestFile, readTransaction, worldOfActual } from '../../src/scenarios/index.ts'
@@ -29,6 +35,7 @@ import {
   type Shape,
   type Stamping,
   shapes,
+  TIMES,
 } from './organizations.ts'
 
 const HOUR = 3_600_000
@@ -49,6 +56,8 @@ export interface Agreement {
   readonly played: number
   /** Those of them that are told under a condition, or unless a policy denies. */
   readonly underConditions: number
+  /** Those of them that are told under a time, or unless a policy denies at it. */
+  readonly atTimes: number
   /** Lines of `who-can` of which the request that was played is no such request. */
   readonly otherRequests: number
   /** Sets of one or two people of whom `who-can` does not tell, each tried in every order with every credential. */
@@ -70,6 +79,7 @@ export async function agree({ count, seed }: { readonly count: number; readonly 
     deniedVotes: 0,
     played: 0,
     underConditions: 0,
+    atTimes: 0,
     otherRequests: 0,
     tried: 0,
     unknown: 0,
@@ -79,6 +89,7 @@ export async function agree({ count, seed }: { readonly count: number; readonly 
     // What expires has expired.
     clock.advance(2 * HOUR)
     for (const [index, one] of organizations.entries()) {
+      toHour(clock, index % 2 === 0 ? 10 : 23)
       try {
         await check(service, one, clock, figures, index)
       } catch (error) {
@@ -92,6 +103,11 @@ export async function agree({ count, seed }: { readonly count: number; readonly 
   } finally {
     await service.close()
   }
+}
+
+/** Lets the time pass until the next such hour of a day, in UTC. */
+function toHour(clock: ReturnType<typeof createTestClock>, hour: number): void {
+  clock.advance((hour * HOUR - (clock() % (24 * HOUR)) + 24 * HOUR) % (24 * HOUR))
 }
 
 type Figures = { -readonly [name in Exclude<keyof Agreement, 'organizations'>]: number }
@@ -168,6 +184,8 @@ async function checkPowers(
       demand(`who-can: ${people} can do it (${JSON.stringify(line)})`, await voting.can(people), true)
       figures.played++
       if (line.condition !== undefined || line.unless !== undefined) figures.underConditions++
+      const told = [line.condition ?? '', ...(line.unless ?? [])]
+      if (told.some((text) => TIMES.some((time) => text.includes(time)))) figures.atTimes++
     }
   if (lines.filter(isOf).some(({ people }) => people === 'unknown')) return void figures.unknown++
   if (!isWhole) return
@@ -212,8 +230,15 @@ function createJudge(actual: Actual, made: Made, now: number): (condition: strin
   const facts = { ...held, ...signed } as Partial<PolicyContext>
   const context = contextOf({ type, parameters: parameters(made), nowMs: now, facts }, nobody)
   const ids = new Map(actual.resources.map(({ kind, name, id }) => [`\${${kind}.${name}}`, id ?? '']))
+  const { now: at, activity } = context
+  const isOpen = (time: string) => {
+    const policy = compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', time })
+    return authorize([policy], { now: at, activity, approvers: [] }).policies[0]!.outcome === 'OUTCOME_ALLOW'
+  }
   return (told) => {
-    const condition = told.replaceAll(/\$\{[^}]*\}/g, (name) => ids.get(name) ?? name)
+    const named = told.replaceAll(/\$\{[^}]*\}/g, (name) => ids.get(name) ?? name)
+    // A condition cannot read the time.
+    const condition = TIMES.reduce((text, time) => text.replaceAll(time, isOpen(time) ? '1 == 1' : '1 == 2'), named)
     const compiled = compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition })
     return conditionHolds(compiled, context) === true
   }

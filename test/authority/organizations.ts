@@ -145,6 +145,13 @@ const conditionOf = (request: RequestName) =>
     anySyntax('condition', { texts: TEXTS, given: READ[request] }).filter((text) => !text.includes('exported')),
   )
 
+/** When policies are open: office hours, at night, and from one day on; each is asked of in both halves of a day. */
+export const TIMES = [
+  "CronSpan('0 8 * * *', '10h', 'Europe/Oslo')",
+  "CronSpan('0 20 * * *', '9h', 'UTC')",
+  "time.now >= Timestamp('2025-06-20T00:00:00Z')",
+] as const
+
 export interface Shape {
   readonly people: Readonly<Partial<Record<Name, { readonly has: readonly Sort[]; readonly tagged: boolean }>>>
   /** What is played. @default a change of the tag */
@@ -158,6 +165,8 @@ export interface Shape {
     readonly denies: boolean
     /** @default none */
     readonly condition?: string
+    /** @default none */
+    readonly time?: string
   }[]
 }
 
@@ -174,8 +183,9 @@ const policyOf = (names: readonly Name[], request: RequestName, consensus: fc.Ar
       who: fc.constantFrom(...names),
       denies: fc.constantFrom(false, false, false, true),
       condition: conditionOf(request),
+      time: fc.constantFrom('', '', '', ...TIMES),
     },
-    { requiredKeys: ['consensus', 'who', 'denies'] },
+    { requiredKeys: ['consensus', 'who', 'denies', 'time'] },
   )
 
 /** Two to six people, of whom alice asks, with a key. */
@@ -379,7 +389,7 @@ async function insert(
       }
     }
   }
-  for (const [index, { consensus, who, denies, condition }] of shape.policies.entries()) {
+  for (const [index, { consensus, who, denies, condition, time }] of shape.policies.entries()) {
     const policy = {
       id: policyIds[index]!,
       name: `p${index}`,
@@ -388,7 +398,7 @@ async function insert(
         .replaceAll('TAG', tag)
         .replaceAll('ID', userIds[who]),
       condition: condition?.replaceAll('<key>', key?.id ?? '') ?? null,
-      time: null,
+      time: time || null,
       notes: '',
       ...dated,
     }
