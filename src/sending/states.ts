@@ -27,7 +27,7 @@ export const SEND_STATES = {
   waiting: open('approve it by its code, which `quorate approvals` shows, or end it with `quorate reject`'),
   broadcasting: open(),
   stuck: open(
-    'wait: it goes on by itself as soon as it can; `quorate sends replace` offers more for one that is broadcast, `quorate sends cancel` ends it',
+    'wait: it goes on by itself as soon as it can; on Ethereum `quorate sends replace` offers more for one that is broadcast, and `quorate sends cancel` ends it',
   ),
   // Paid, and nobody waits for more; but a block may be taken back until it is final.
   included: { isOver: false, exit: EXIT.done },

@@ -32,8 +32,10 @@ export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error
       if (!isRefusedForGood(error)) return waitFor(tools, row, error)
-      await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(refusalFailure('broadcast', error)) })
-      return 'failed'
+      // Who refuses it may have handed it on: it has failed when nobody has it and its blockhash is gone (`solana-watch.ts`).
+      const refusal = JSON.stringify(refusalFailure('broadcast', error))
+      await changeSend(tools, row, { status: 'BROADCASTING', failure: refusal })
+      return 'broadcasting'
     }
     await changeSend(tools, row, { status: 'BROADCASTING', failure: null })
     return 'broadcasting'

@@ -2,10 +2,18 @@
 
 import { NO_BLOCKHASH, prefundsOf, readSolanaDraft, sumOfPrefunds } from '../../chain/index.ts'
 import { decodeBase64, encodeBase58 } from '../../encoding/index.ts'
-import { isNodeFault, NodeRefusal, type SignatureStatus, type SolanaNode, type SolanaRun } from '../nodes/index.ts'
+import type { Wire } from '../../protocol/index.ts'
+import {
+  createSolanaNode,
+  isNodeFault,
+  NodeRefusal,
+  type SignatureStatus,
+  type SolanaNode,
+  type SolanaRun,
+} from '../nodes/index.ts'
 import { listAttempts, type SendAttemptRow, type SendRow } from '../resources/sends/store.ts'
 import { failure } from './failure.ts'
-import { type CompletedSend, changeSend } from './family.ts'
+import { type CompletedSend, changeSend, noteWait } from './family.ts'
 import { settleGas } from './gas-usage.ts'
 import { createLaneRound } from './lane-round.ts'
 import { explainRun } from './solana-failure.ts'
@@ -33,8 +41,12 @@ interface Flight {
 /** The last block that cannot be taken back, asked once a look. */
 type Finalized = SolanaNode['finalized']
 
-/** The state of a send that a node has no status of. */
-type Fate = { readonly status: SignatureStatus } | 'never' | 'unknown'
+/** The state of a send that a node has no status of; `doubt` says in words what keeps it from being known. */
+type Fate = { readonly status: SignatureStatus } | { readonly doubt: string } | 'never' | 'unknown'
+
+const BOTH = 'it is in a block, and not known whether it failed there: the node says both'
+const FURTHER_SILENT = 'a further node of the chain gives no answer'
+const FURTHER_HAS = 'a further node of the chain has it in a block'
 
 /** Completes and signs a send for the first time (1), or anew. */
 export type Complete = (row: SendRow, number: number) => Promise<CompletedSend | 'waits'>
@@ -42,6 +54,7 @@ export type Complete = (row: SendRow, number: number) => Promise<CompletedSend |
 /** Creates what looks at the sends of a chain. Throws `NodeUnreachable`. */
 export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
   const { chain, node, clock } = tools
+  const witnesses = chain.witnesses.map(createSolanaNode)
   const round = createLaneRound(tools, { atOnce: AT_ONCE })
   /** By the signature: when a node said first that it never was, and never can be, in a block. */
   const doubts = new Map<string, { readonly slot: number; readonly at: number }>()
@@ -78,7 +91,9 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
     if (fate === 'never') return doubt(flight, (await finalized()).slot)
     doubts.delete(flight.attempt.hash)
     if (fate === 'unknown') return offer(flight)
-    return settle(flight, fate.status)
+    if ('status' in fate) return settle(flight, fate.status)
+    await noteWait(tools, flight.row, `it is not known whether it was included: ${fate.doubt}`)
+    return offer(flight)
   }
 
   /** One look decides nothing: of several nodes behind one address, one may know the newest slot and not what is in older ones. */
@@ -92,9 +107,11 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
   }
 
   async function settle({ row, attempt }: Flight, status: SignatureStatus): Promise<void> {
-    if (!isSettled(status)) return
+    if (!isSettled(status) || !(await isWitnessed(attempt.hash, status))) return
     const { err } = status
     const run = err === null && row.account === null ? undefined : await readRun(attempt.hash)
+    // Told as failed, it would be paid once more under another reference.
+    if (err !== null && run?.error === null) return noteWait(tools, row, BOTH)
     const transaction = decodeBase64(attempt.signed_transaction)
     const failed = { source: 'execution', run: run ?? { error: err, logs: [] }, transaction } as const
     const error = err === null ? null : JSON.stringify(await explainRun(tools, row, { ...failed, error: err }))
@@ -103,6 +120,15 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
     await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error }, async (tx) => {
       if (run?.fee !== undefined) await settleGas(tx, row, { chain, cost: BigInt(run.fee) + rent })
     })
+  }
+
+  /** Whether each further node has it as settled too, with the same end. One that cannot be asked has not agreed. */
+  async function isWitnessed(hash: string, { err }: SignatureStatus): Promise<boolean> {
+    const said = witnesses.map(async (witness) => {
+      const [status] = (await witness.statuses([hash], { history: true })).statuses
+      return status ? isSettled(status) && (status.err === null) === (err === null) : false
+    })
+    return (await Promise.all(said.map((one) => one.catch(() => false)))).every(Boolean)
   }
 
   /** What it did in its block; nothing where the node does not keep that. */
@@ -124,8 +150,8 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
 
   /**
    * INVARIANT: `never` is said when no block that counts has the transaction, nor can have it: what it was made with was gone
-   * by a block that cannot be taken back, and a node that knows that block, and all since the signing, has not seen it. It is
-   * believed when it is said again of a later slot.
+   * by a block that cannot be taken back, and no node of the chain, each of which knows that block and all since the signing, has
+   * seen it, by whichever method would tell of it. It is believed when it is said again of a later slot.
    */
   async function tell({ row, attempt }: Flight, finalized: Finalized): Promise<Fate> {
     try {
@@ -138,18 +164,39 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
         signature: attempt.hash,
         reason: error.message,
       })
-      return 'unknown'
+      return { doubt: error.message }
     }
   }
 
   async function readFate(attempt: SendAttemptRow, finalized: Finalized): Promise<Fate> {
     const gone = await goneBySlot(attempt, finalized)
     if (gone === undefined) return 'unknown'
+    const fate = await readFateBy(node, attempt, gone)
+    if (fate !== 'never') return fate
+    for (const witness of witnesses) {
+      // The others on the chain do not wait for a further node that is away.
+      const other = await readFateBy(witness, attempt, gone).catch((): Fate => ({ doubt: FURTHER_SILENT }))
+      if (other === 'never') continue
+      return typeof other === 'object' && 'status' in other ? { doubt: FURTHER_HAS } : other
+    }
+    return 'never'
+  }
+
+  /** A node, or what stands before it, may have lost what it answers one method from: each that would tell of a transaction is asked. */
+  async function readFateBy(node: SolanaNode, attempt: SendAttemptRow, gone: number): Promise<Fate> {
     const { slot, statuses } = await node.statuses([attempt.hash], { history: true })
     const [status] = statuses
     if (status) return { status }
     if (slot < gone) return 'unknown'
-    return (await node.firstAvailableBlock()) <= readSolanaTerms(attempt).slot ? 'never' : 'unknown'
+    if (!((await node.firstAvailableBlock()) <= readSolanaTerms(attempt).slot))
+      return { doubt: 'the node keeps no blocks from when it was signed: serve the chain with one that does' }
+    const { signers, nonceAccount, blockhash } = readSolanaDraft(decodeBase64(attempt.signed_transaction))
+    if (nonceAccount === undefined && (await node.isBlockhashValid(blockhash))) return 'unknown'
+    const listed = await node.signaturesOf(signers[0]!, { after: readSolanaTerms(attempt).slot, at: gone })
+    const found = listed.find(({ signature }) => signature === attempt.hash)
+    if (found) return { status: found }
+    if ((await node.bytesOf(attempt.hash)) === undefined) return 'never'
+    return { doubt: 'the node has the transaction, and no status of it' }
   }
 
   /** The slot by which the transaction's blockhash, or nonce, was gone for good; none while it may be used. */
@@ -170,6 +217,7 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
 
   /** What the service has dated may be dated anew; what the caller has dated may not. */
   async function expire({ row, attempt }: Flight): Promise<void> {
+    if (isRefused(row)) return changeSend(tools, row, { status: 'FAILED', failure: row.failure })
     const { blockhash, nonceAccount } = readSolanaDraft(decodeBase64(readSolanaRequest(row.request).transaction))
     if (blockhash !== NO_BLOCKHASH) {
       const message =
@@ -188,6 +236,11 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
   }
 
   return { look }
+}
+
+/** Whether a node has refused for good what it was handed. */
+function isRefused({ failure }: SendRow): boolean {
+  return failure !== null && (JSON.parse(failure) as Wire.TxError).solana?.source === 'broadcast'
 }
 
 /** Asks once, and again after a question that had no answer. */

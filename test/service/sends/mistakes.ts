@@ -134,6 +134,12 @@ export const ETHEREUM_MISTAKES: readonly Rule[] = [
 
 export const SOLANA_MISTAKES: readonly Rule[] = of('solana-watch.ts', [
   [
+    'what a Solana node has refused is signed anew',
+    'one that a node refuses for good has failed when nobody has it and its blockhash is gone',
+    'if (isRefused(row)) return',
+    'if (!tools) return',
+  ],
+  [
     'the first denial of a Solana node is believed',
     'one that is in a block is not signed anew because a node that knows the newest slot denies it once',
     'const since = doubts.get(hash)',
@@ -156,5 +162,41 @@ export const SOLANA_MISTAKES: readonly Rule[] = of('solana-watch.ts', [
     'a node that has thrown away what was since the signing cannot tell, and nothing is signed anew',
     '(await node.firstAvailableBlock()) <= readSolanaTerms(attempt).slot',
     '(await node.firstAvailableBlock()) >= 0',
+  ],
+  [
+    'what one method of a Solana node denies never was',
+    'one that is in a block is not signed anew by a node that always denies its status',
+    'if (found) return { status: found }',
+    '',
+  ],
+  [
+    'what a Solana node has and does not list never was',
+    'one that a node has, and no method that lists it tells, is not signed anew, and says why',
+    '(await node.bytesOf(attempt.hash)) === undefined',
+    'node',
+  ],
+  [
+    'further Solana nodes are not asked before it is signed anew',
+    'one that a further node has is not signed anew by a node that denies it by every method',
+    "if (other === 'never') continue",
+    'if (other) continue',
+  ],
+  [
+    'one Solana node of two settles a send',
+    'one that is settled by one node alone of two is not told as included',
+    '!(await isWitnessed(attempt.hash, status))',
+    '!tools',
+  ],
+  [
+    'a Solana node that says that a send failed and shows it as done is believed',
+    'one that a node says has failed, and shows as done, is not told as failed',
+    'err !== null && run?.error === null',
+    'run === null',
+  ],
+  [
+    'the height that came with a blockhash is believed',
+    'a blockhash that may still be used is not taken for expired by the height that a node gave with it',
+    'nonceAccount === undefined && (await node.isBlockhashValid(blockhash))',
+    'blockhash === undefined',
   ],
 ])

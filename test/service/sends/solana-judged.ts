@@ -1,10 +1,19 @@
 /** As `judged.ts`, on Solana. */
 import { expect, onTestFinished } from 'vitest'
 import type { createService } from '../../../src/service/index.ts'
-import { startFaultNode } from '../../faults/fault-node.ts'
+import { type Fault, type FaultNode, startFaultNode } from '../../faults/fault-node.ts'
 import { draftOf, receiver, transferOf } from './solana-drafts.ts'
 import { MAX_AGE, startSolanaNode } from './solana-node.ts'
-import { manyLooks, setStage, signatureOf, startOn, statusOf, submit, untilTrue } from './solana-stage.ts'
+import {
+  manyLooks,
+  type SolanaStage,
+  setStage,
+  signatureOf,
+  startOn,
+  statusOf,
+  submit,
+  untilTrue,
+} from './solana-stage.ts'
 import { untilEnded } from './status.ts'
 
 type Trial = (create?: typeof createService) => Promise<void>
@@ -43,7 +52,11 @@ export const SOLANA_TRIALS: Readonly<Record<string, Trial>> = {
     node.firstAvailableBlock = 1_100
     node.produce(MAX_AGE + 50)
     await manyLooks(node)
-    expect(await statusOf(stage, id)).toEqual({ txStatus: 'BROADCASTING', solana: { signature: first } })
+    expect(await statusOf(stage, id)).toMatchObject({
+      txStatus: 'BROADCASTING',
+      txError: expect.stringMatching(/^it is not known whether it was included: the node keeps no blocks from when/),
+      solana: { signature: first },
+    })
     node.firstAvailableBlock = 0
     await untilTrue(() => node.offered.size === 2)
   },
@@ -77,6 +90,7 @@ export const SOLANA_TRIALS: Readonly<Record<string, Trial>> = {
     onTestFinished(() => front.close())
     let denials = 0
     front.fault = ({ method, params }) => {
+      if (DENIED[method] && denials === 1) return DENIED[method]
       if (method !== 'getSignatureStatuses') return undefined
       const { searchTransactionHistory = false } = (params[1] ?? {}) as { readonly searchTransactionHistory?: boolean }
       return !searchTransactionHistory || denials++ === 0 ? { field: 'value', says: [] } : undefined
@@ -94,4 +108,148 @@ export const SOLANA_TRIALS: Readonly<Record<string, Trial>> = {
       1_000_000n,
     ])
   },
+
+  'one that is in a block is not signed anew by a node that always denies its status': async (create) => {
+    const { stage, front } = await setFaulty(create)
+    const { node } = stage
+    front.fault = ({ method }) => (method === 'getSignatureStatuses' ? NO_STATUS : undefined)
+    const to = receiver()
+    const id = await submit(stage, draftOf([transferOf(stage.from, to, 1_000_000)], { payer: stage.from }))
+    const signature = await signatureOf(stage, id)
+    await untilTrue(() => node.waiting.has(signature))
+    node.produce(MAX_AGE + 50)
+    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
+    expect([[...node.offered.keys()], node.balance(to.toBase58())]).toEqual([[signature], 1_000_000n])
+  },
+
+  'one that a node has, and no method that lists it tells, is not signed anew, and says why': async (create) => {
+    const { stage, front } = await setFaulty(create)
+    await staysOnce(stage, front, {
+      denied: ({ method }) => (method === 'getTransaction' ? undefined : denial(method)),
+      why: 'it is not known whether it was included: the node has the transaction, and no status of it',
+    })
+  },
+
+  'one that a further node has is not signed anew by a node that denies it by every method': async (create) => {
+    const { stage, front } = await setFaulty(create, ({ url }) => ({ witnesses: [url] }))
+    await staysOnce(stage, front, {
+      denied: ({ method }) => denial(method),
+      why: 'it is not known whether it was included: a further node of the chain has it in a block',
+    })
+  },
+
+  'one that is settled by one node alone of two is not told as included': async (create) => {
+    const node = await startSolanaNode({ blocks: 'on-request' })
+    onTestFinished(() => node.close())
+    const front = await startFaultNode(node.url)
+    onTestFinished(() => front.close())
+    front.fault = ({ method }) => denial(method)
+    const settings = { witnesses: [front.url] }
+    const stage = { node, ...(await startOn(node.url, node, { settings, create })) }
+    const id = await submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
+    const signature = await signatureOf(stage, id)
+    await untilTrue(() => node.waiting.has(signature))
+    node.produce(50)
+    await manyLooks(node)
+    expect(await statusOf(stage, id)).toEqual({ txStatus: 'BROADCASTING', solana: { signature } })
+    front.fault = () => undefined
+    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
+  },
+
+  'one that a node says has failed, and shows as done, is not told as failed': async (create) => {
+    const { stage, front } = await setFaulty(create)
+    const { node } = stage
+    const err = { InstructionError: [0, { Custom: 1 }] }
+    const status = { slot: 1_001, confirmations: null, confirmationStatus: 'finalized', err }
+    const id = await submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
+    const signature = await signatureOf(stage, id)
+    await untilTrue(() => node.waiting.has(signature))
+    front.fault = ({ method }) => (method === 'getSignatureStatuses' ? { field: 'value', says: [status] } : undefined)
+    node.produce(50)
+    const txError = 'it is in a block, and not known whether it failed there: the node says both'
+    await untilTrue(async () => (await statusOf(stage, id)).txError === txError)
+    expect(await statusOf(stage, id)).toMatchObject({ txStatus: 'BROADCASTING' })
+    front.fault = () => undefined
+    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
+  },
+
+  'one that a node refuses for good, and hands on, is included': async (create) => {
+    const { stage, front } = await setFaulty(create)
+    front.fault = ({ method }) => (method === 'sendTransaction' ? { done: true, ...INVALID } : undefined)
+    const id = await submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
+    const signature = await signatureOf(stage, id)
+    await untilTrue(async () => (await statusOf(stage, id)).txError === 'Invalid params')
+    stage.node.produce(50)
+    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
+  },
+
+  'one that a node refuses for good has failed when nobody has it and its blockhash is gone': async (create) => {
+    const { stage, front } = await setFaulty(create)
+    front.fault = ({ method }) => (method === 'sendTransaction' ? INVALID : undefined)
+    const id = await submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
+    await untilTrue(async () => (await statusOf(stage, id)).txError === 'Invalid params')
+    expect(await statusOf(stage, id)).toMatchObject({ txStatus: 'BROADCASTING' })
+    stage.node.produce(MAX_AGE + 50)
+    expect(await untilEnded(stage.service.root, id)).toMatchObject({ txStatus: 'FAILED', txError: 'Invalid params' })
+  },
+
+  'a blockhash that may still be used is not taken for expired by the height that a node gave with it': async (
+    create,
+  ) => {
+    const { stage, front } = await setFaulty(create)
+    const { node } = stage
+    front.fault = ({ method }) =>
+      method === 'getLatestBlockhash'
+        ? { field: 'value', says: { blockhash: node.blockhash(), lastValidBlockHeight: 1 } }
+        : undefined
+    node.drops = true
+    const id = await submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
+    const first = await signatureOf(stage, id)
+    node.produce(40)
+    await manyLooks(node)
+    expect([...node.offered.keys()]).toEqual([first])
+  },
+}
+
+const INVALID = { error: { code: -32_602, message: 'Invalid params' } }
+const NO_STATUS: Fault = { field: 'value', says: [null] }
+/** How each method that would tell of a transaction denies it. */
+const DENIED: Readonly<Record<string, Fault>> = {
+  getSignaturesForAddress: { result: [] },
+  getTransaction: { result: null },
+}
+const denial = (method: string) => (method === 'getSignatureStatuses' ? NO_STATUS : DENIED[method])
+
+/** A stage whose node answers through one that may not. */
+async function setFaulty(
+  create?: typeof createService,
+  settingsOf: (node: { readonly url: string }) => object = () => ({}),
+) {
+  const node = await startSolanaNode({ blocks: 'on-request' })
+  onTestFinished(() => node.close())
+  const front = await startFaultNode(node.url)
+  onTestFinished(() => front.close())
+  return { front, stage: { node, ...(await startOn(front.url, node, { settings: settingsOf(node), create })) } }
+}
+
+/** A send that is included while nothing tells of it is offered once, says why it waits, and is told as included when that is over. */
+async function staysOnce(
+  stage: SolanaStage,
+  front: FaultNode,
+  { denied, why }: { readonly denied: FaultNode['fault']; readonly why: string },
+): Promise<void> {
+  const { node, from, service } = stage
+  const to = receiver()
+  front.fault = denied
+  const id = await submit(stage, draftOf([transferOf(from, to, 1_000_000)], { payer: from }))
+  const signature = await signatureOf(stage, id)
+  await untilTrue(() => node.waiting.has(signature))
+  node.produce(MAX_AGE + 50)
+  await untilTrue(async () => (await statusOf(stage, id)).txError === why)
+  await manyLooks(node)
+  node.produce(MAX_AGE + 50)
+  await manyLooks(node)
+  expect([[...node.offered.keys()], node.balance(to.toBase58())]).toEqual([[signature], 1_000_000n])
+  front.fault = () => undefined
+  expect(await untilEnded(service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
 }
