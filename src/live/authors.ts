@@ -1,9 +1,9 @@
 /**
- * Who changed what lives: found in the completed activities of the organization, newest first. An activity is of a thing when its
- * type is one that changes things of that kind and its intent or result names the thing's id.
+ * Who changed what lives: found in the completed activities of the organization, newest first. An activity is of a thing when it
+ * is among those that change things of that kind (`changedBy`) and its intent or result names the thing's id.
  */
 import type { QueryClient, RequestOptions } from '../client/index.ts'
-import { type ActivityType, activities } from '../protocol/index.ts'
+import { type ActivityRow, type ActivityType, activities } from '../protocol/index.ts'
 import { type KindName, kinds, takeList, takeRecord, takeText, type WireRecord } from '../resources/index.ts'
 import { readAnswer } from './error.ts'
 import { PAGE_LIMIT, readPages } from './pages.ts'
@@ -35,32 +35,6 @@ export interface Author {
   readonly by: CastVote
   /** Those who approved it after that. */
   readonly approvedBy: readonly CastVote[]
-}
-
-/** The activities that change things of a kind, by their types without `ACTIVITY_TYPE_` and version, where their names say less. */
-const CHANGING: Readonly<Partial<Record<KindName, RegExp>>> = {
-  organization: /^UPDATE_ORGANIZATION_NAME$/,
-  rootQuorum: /^UPDATE_ROOT_QUORUM$/,
-  feature: /^(SET|REMOVE)_ORGANIZATION_FEATURE$/,
-  ipAllowlist: /^(SET|REMOVE)_IP_ALLOWLIST$/,
-  tag: /^(CREATE_USER_TAG|UPDATE_USER_TAG|DELETE_USER_TAGS)$/,
-  user: /^(CREATE_(API_ONLY_)?USERS|DELETE_USERS|UPDATE_USER(_NAME|_EMAIL|_PHONE_NUMBER|_TAG)?|(CREATE_USER_TAG|ENABLE_AUTH_PROXY))$/,
-  apiKey: /^(CREATE_API_KEYS|DELETE_API_KEYS|DELETE_USERS)$/,
-  apiKeyIpAllowlist: /^(SET|REMOVE)_IP_ALLOWLIST$/,
-  authenticator: /^(CREATE_AUTHENTICATORS|DELETE_AUTHENTICATORS|DELETE_USERS|RECOVER_USER)$/,
-  oauthProvider: /^(CREATE_OAUTH_PROVIDERS|DELETE_OAUTH_PROVIDERS|DELETE_USERS)$/,
-  mfaPolicy: /^(CREATE|UPDATE|DELETE)_MFA_POLICY$|^DELETE_USERS$/,
-  invitation: /^(CREATE_INVITATIONS|DELETE_INVITATION|ACCEPT_INVITATION)$/,
-  authProxy: /^((ENABLE|DISABLE)_AUTH_PROXY|UPDATE_AUTH_PROXY_CONFIG|UPDATE_ALLOWED_ORIGINS)$/,
-  policy: /^(CREATE|UPDATE|DELETE)_POLIC(Y|IES)$/,
-  privateKeyTag: /^(CREATE|UPDATE|DELETE)_PRIVATE_KEY_TAGS?$/,
-  privateKey:
-    /^(CREATE_PRIVATE_KEYS|IMPORT_PRIVATE_KEY|DELETE_PRIVATE_KEYS|DISABLE_PRIVATE_KEY|UPDATE_PRIVATE_KEY_TAG)$/,
-  wallet: /^(CREATE|IMPORT|UPDATE|DELETE)_WALLETS?$/,
-  walletAccount: /^(CREATE_WALLET_ACCOUNTS|DELETE_WALLET_ACCOUNTS|UPDATE_WALLET_ACCOUNT_NAME|DELETE_WALLETS)$/,
-  smartContractInterface: /^(CREATE|DELETE)_SMART_CONTRACT_INTERFACE$/,
-  webhook: /^(CREATE|UPDATE|DELETE)_WEBHOOK_ENDPOINT$/,
-  subOrganization: /^(CREATE|DELETE)_SUB_ORGANIZATION$/,
 }
 
 /** The types of activities that change anything that definitions speak of. */
@@ -153,12 +127,7 @@ export function textsIn(value: unknown, into: Set<string> = new Set()): Readonly
   return into
 }
 
-/** An ordinary kind is created, updated and deleted by activities of its name. */
 function changes(kind: KindName, type: string): boolean {
-  const name = kind.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
-  return (CHANGING[kind] ?? new RegExp(`^(CREATE|UPDATE|DELETE)_${name}$`)).test(familyOf(type))
-}
-
-function familyOf(type: string): string {
-  return type.replace(/^ACTIVITY_TYPE_/, '').replace(/_V\d+$/, '')
+  const row = activities[type as ActivityType] as ActivityRow | undefined
+  return row !== undefined && kinds[kind].changedBy.includes(row.family)
 }

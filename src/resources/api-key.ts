@@ -105,6 +105,7 @@ export const apiKey: ResourceKind = {
   referable: false,
   deleteNeedsTombstone: false,
   rides: true,
+  changedBy: ['CREATE_API_KEYS', 'DELETE_API_KEYS', 'DELETE_USERS'],
   identity: ({ fields }) => String(fields['publicKey']).toLowerCase(),
   check: checkKey,
   create: {

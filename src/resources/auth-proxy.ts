@@ -119,6 +119,7 @@ export const authProxy: ResourceKind = {
   referable: false,
   deleteNeedsTombstone: false,
   rides: false,
+  changedBy: ['ENABLE_AUTH_PROXY', 'UPDATE_AUTH_PROXY_CONFIG', 'UPDATE_ALLOWED_ORIGINS', 'DISABLE_AUTH_PROXY'],
   identity: () => 'authProxy',
   check: checkOrigins,
   create: {

@@ -70,6 +70,7 @@ export const authenticator: ResourceKind = {
   referable: false,
   deleteNeedsTombstone: false,
   rides: true,
+  changedBy: ['CREATE_AUTHENTICATORS', 'RECOVER_USER', 'DELETE_AUTHENTICATORS', 'DELETE_USERS'],
   identity: ({ fields }) => String(fields['credentialId']),
   check: checkAuthenticator,
   uncreatable: ({ fields }) =>

@@ -105,6 +105,7 @@ export const feature: ResourceKind = {
   referable: false,
   deleteNeedsTombstone: false,
   rides: false,
+  changedBy: ['SET_ORGANIZATION_FEATURE', 'REMOVE_ORGANIZATION_FEATURE'],
   identity: ({ name }) => name,
   check: checkFeature,
   create: set,

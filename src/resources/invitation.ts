@@ -45,6 +45,7 @@ export const invitation: ResourceKind = {
   referable: false,
   deleteNeedsTombstone: false,
   rides: false,
+  changedBy: ['CREATE_INVITATIONS', 'ACCEPT_INVITATION', 'DELETE_INVITATION'],
   identity: ({ name }) => name,
   read: {
     // No published query lists them; this one is in the API's schema all the same (docs/protocol/requests.md#queries).

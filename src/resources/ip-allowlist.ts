@@ -91,6 +91,7 @@ const shared = {
   referable: false,
   deleteNeedsTombstone: false,
   rides: false,
+  changedBy: ['SET_IP_ALLOWLIST', 'REMOVE_IP_ALLOWLIST'],
   check: checkRules,
   create: set,
   update: () => set,

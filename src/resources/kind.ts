@@ -1,5 +1,5 @@
 import type { CredentialFacts, PolicyField } from '../policy/index.ts'
-import type { QueryName } from '../protocol/index.ts'
+import type { ActivityFamily, QueryName } from '../protocol/index.ts'
 import type { Actual, Address, KindName, Resource, Value } from './model.ts'
 import type { WireRecord } from './wire/record.ts'
 
@@ -134,6 +134,11 @@ export interface ResourceKind {
   readonly deleteNeedsTombstone: boolean
   /** Created together with its parent when both are new; then no activity of its own is needed. */
   readonly rides: boolean
+  /**
+   * The activities that change one, of any version, whoever submits them: a drift report finds its author among them. More than
+   * those below that a plan submits: a wallet is imported too, and a key goes with its user.
+   */
+  readonly changedBy: readonly ActivityFamily[]
   /** What two resources of the same parent must share to be the same thing, besides an id: by default the name. */
   readonly identity: (resource: Resource) => string
   /**

@@ -57,6 +57,7 @@ export const mfaPolicy: ResourceKind = {
   referable: false,
   deleteNeedsTombstone: false,
   rides: false,
+  changedBy: ['CREATE_MFA_POLICY', 'UPDATE_MFA_POLICY', 'DELETE_MFA_POLICY', 'DELETE_USERS'],
   identity: ({ name }) => name,
   create: {
     type: 'ACTIVITY_TYPE_CREATE_MFA_POLICY',

@@ -2,7 +2,7 @@ import type { Span } from '../diagnostics/index.ts'
 
 /**
  * The kinds of resources, in the order in which they are shown: how many names follow the kind in an address, and the kind
- * that the names but the last lead to. A new kind is a row here, a row in `catalogue.ts` and a file.
+ * that the names but the last lead to. What else a new kind takes: CONTRIBUTING.md, "Add a kind of resource".
  */
 export const ADDRESSES = {
   organization: { names: 0 },

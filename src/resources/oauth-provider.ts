@@ -40,6 +40,7 @@ export const oauthProvider: ResourceKind = {
   referable: false,
   deleteNeedsTombstone: false,
   rides: false,
+  changedBy: ['CREATE_OAUTH_PROVIDERS', 'DELETE_OAUTH_PROVIDERS', 'DELETE_USERS'],
   identity: ({ fields: { issuer, audience, subject } }) => JSON.stringify([issuer, audience, subject]),
   uncreatable: () => 'it takes a token of the issuer, which only its user has; have them register it',
   remove: {

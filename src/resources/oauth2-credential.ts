@@ -65,6 +65,7 @@ export const oauth2Credential: ResourceKind = {
   referable: true,
   deleteNeedsTombstone: false,
   rides: false,
+  changedBy: ['CREATE_OAUTH2_CREDENTIAL', 'UPDATE_OAUTH2_CREDENTIAL', 'DELETE_OAUTH2_CREDENTIAL'],
   identity: ({ fields: { provider, clientId } }) => JSON.stringify([provider, clientId]),
   check: checkSecret,
   read: {

@@ -16,6 +16,7 @@ export const organization: ResourceKind = {
   referable: false,
   deleteNeedsTombstone: true,
   rides: false,
+  changedBy: ['UPDATE_ORGANIZATION_NAME'],
   identity: () => 'organization',
   update: () => ({
     type: 'ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME',

@@ -54,6 +54,7 @@ export const policy: ResourceKind = {
   referable: true,
   deleteNeedsTombstone: false,
   rides: false,
+  changedBy: ['CREATE_POLICY', 'CREATE_POLICIES', 'UPDATE_POLICY', 'DELETE_POLICY', 'DELETE_POLICIES'],
   identity: ({ name }) => name,
   needs: ({ desired }) => ((desired!.fields['time'] ?? null) === null ? [] : [formatAddress('feature', POLICY_TIME)]),
   create: {

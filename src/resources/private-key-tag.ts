@@ -10,6 +10,7 @@ export const privateKeyTag: ResourceKind = {
   many: 'private key tags',
   form: { key: 'privateKeyTags', shape: 'map', renamable: true },
   ...anyTag,
+  changedBy: ['CREATE_PRIVATE_KEY_TAG', 'UPDATE_PRIVATE_KEY_TAG', 'DELETE_PRIVATE_KEY_TAGS'],
   read: {
     query: 'list_private_key_tags',
     from: (answer) =>

@@ -101,6 +101,13 @@ export const privateKey: ResourceKind = {
   deleteNeedsTombstone: true,
   irreplaceable: 'the key goes with it, so that a new one has other addresses',
   rides: false,
+  changedBy: [
+    'CREATE_PRIVATE_KEYS',
+    'IMPORT_PRIVATE_KEY',
+    'UPDATE_PRIVATE_KEY_TAG',
+    'DISABLE_PRIVATE_KEY',
+    'DELETE_PRIVATE_KEYS',
+  ],
   identity: ({ name }) => name,
   check: checkFormats,
   read: {

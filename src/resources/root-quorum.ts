@@ -26,6 +26,7 @@ export const rootQuorum: ResourceKind = {
   referable: false,
   deleteNeedsTombstone: true,
   rides: false,
+  changedBy: ['UPDATE_ROOT_QUORUM'],
   identity: () => 'rootQuorum',
   check: checkQuorum,
   update: () => ({

@@ -79,6 +79,7 @@ export const smartContractInterface: ResourceKind = {
   referable: true,
   deleteNeedsTombstone: false,
   rides: false,
+  changedBy: ['CREATE_SMART_CONTRACT_INTERFACE', 'DELETE_SMART_CONTRACT_INTERFACE'],
   identity: ({ name }) => name,
   check,
   read: {

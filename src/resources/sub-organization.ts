@@ -30,6 +30,7 @@ export const subOrganization: ResourceKind = {
   deleteNeedsTombstone: true,
   irreplaceable: 'all that is in it goes with it, its keys included',
   rides: false,
+  changedBy: ['CREATE_SUB_ORGANIZATION', 'DELETE_SUB_ORGANIZATION'],
   identity: ({ name }) => name,
   // Of customers nothing tells: one who leaves and one who comes are not the same.
   alike: {},

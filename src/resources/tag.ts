@@ -20,6 +20,7 @@ export const tag: ResourceKind = {
   many: 'tags',
   form: { key: 'tags', shape: 'map', renamable: true },
   ...anyTag,
+  changedBy: ['CREATE_USER_TAG', 'UPDATE_USER_TAG', 'DELETE_USER_TAGS'],
   create: {
     type: 'ACTIVITY_TYPE_CREATE_USER_TAG',
     carries: 'one',

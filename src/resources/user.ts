@@ -51,6 +51,19 @@ export const user: ResourceKind = {
   referable: true,
   deleteNeedsTombstone: true,
   rides: false,
+  changedBy: [
+    'CREATE_USERS',
+    'CREATE_API_ONLY_USERS',
+    'ENABLE_AUTH_PROXY',
+    'UPDATE_USER',
+    'UPDATE_USER_NAME',
+    'UPDATE_USER_EMAIL',
+    'UPDATE_USER_PHONE_NUMBER',
+    // Either changes which users have a tag.
+    'CREATE_USER_TAG',
+    'UPDATE_USER_TAG',
+    'DELETE_USERS',
+  ],
   identity: ({ name }) => name,
   alike: { fields: ['email', 'phone'], anyOf: ['apiKey', 'authenticator', 'oauthProvider'] },
   create: {

@@ -78,6 +78,7 @@ export const walletAccount: ResourceKind = {
   referable: false,
   deleteNeedsTombstone: true,
   rides: true,
+  changedBy: ['CREATE_WALLET_ACCOUNTS', 'UPDATE_WALLET_ACCOUNT_NAME', 'DELETE_WALLET_ACCOUNTS', 'DELETE_WALLETS'],
   identity: ({ fields }: Resource) =>
     walletAccountName(normalizePath(String(fields['path'])), String(fields['format'])),
   check: checkAccount,

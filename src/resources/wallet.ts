@@ -24,6 +24,7 @@ export const wallet: ResourceKind = {
   deleteNeedsTombstone: true,
   irreplaceable: 'its mnemonic goes with it, so that a new wallet has other keys and addresses',
   rides: false,
+  changedBy: ['CREATE_WALLET', 'IMPORT_WALLET', 'UPDATE_WALLET', 'DELETE_WALLETS'],
   identity: ({ name }) => name,
   alike: { allOf: ['walletAccount'] },
   create: {

@@ -108,6 +108,7 @@ export const webhook: ResourceKind = {
   referable: true,
   deleteNeedsTombstone: false,
   rides: false,
+  changedBy: ['CREATE_WEBHOOK_ENDPOINT', 'UPDATE_WEBHOOK_ENDPOINT', 'DELETE_WEBHOOK_ENDPOINT'],
   identity: ({ name }) => name,
   check: checkWebhook,
   read: {

@@ -35,6 +35,7 @@ export const discordClient: ResourceKind = {
   referable: true,
   deleteNeedsTombstone: false,
   rides: false,
+  changedBy: ['CREATE_OAUTH2_CREDENTIAL', 'DELETE_OAUTH2_CREDENTIAL'],
   identity: ({ fields }) => String(fields['clientId']),
   read: {
     query: 'list_oauth2_credentials',
@@ -47,6 +48,11 @@ export const discordClient: ResourceKind = {
     produces: ([change]) => [
       { address: change!.desired!.address, at: ['createOauth2CredentialResult', 'oauth2CredentialId'] },
     ],
+  },
+  remove: {
+    type: 'ACTIVITY_TYPE_DELETE_OAUTH2_CREDENTIAL',
+    carries: 'one',
+    parameters: ([change]) => ({ oauth2CredentialId: change!.actual!.id! }),
   },
   power: () => 'loosens',
 }
@@ -121,13 +127,13 @@ policies:
   who: { effect: deny, consensus: "true", condition: "wallet.id == '\${discordClient.login}'" }
 `,
   })
-  const plan = async () => {
+  const plan = async (...options: readonly string[]) => {
     const env = {
       PATH: process.env['PATH'],
       ...compileCache(),
       ...environmentOf(service, folder, service.root.privateKey),
     }
-    const args = ['src/cli/main.ts', 'plan', 'defs', '--out', 'plan.json']
+    const args = ['src/cli/main.ts', 'plan', 'defs', '--out', 'plan.json', ...options]
     await promisify(execFile)(process.execPath, args, { cwd: folder, env })
     return JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8')) as Plan
   }
@@ -140,4 +146,20 @@ policies:
   await service.root.submit(batch!.type as ActivityType, batch!.parameters as object)
   const second = await plan()
   expect(second.changes.map(({ action, address }) => `${action} ${address}`)).toEqual(['create policy.who'])
+  // Nothing of the definitions asks for it now: whoever made it is found by `changedBy`.
+  writeFiles(folder, {
+    'defs/acme.yaml': `organization: acme
+id: ${service.organizationId}
+manage: { discordClients: all }
+`,
+  })
+  const third = await plan('--allow-delete', '--allow', 'deletes=1')
+  expect(third.changes).toMatchObject([
+    {
+      action: 'delete',
+      kind: 'discordClient',
+      cause: 'live only',
+      author: { type: 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL', userName: 'root' },
+    },
+  ])
 })

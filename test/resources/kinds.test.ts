@@ -567,6 +567,8 @@ describe('activities', () => {
       const template = action === 'update' ? row.update!(change) : row[action]!
       expect(template.type).toBe(type)
       expect(template.parameters([change])).toEqual(parameters)
+      // The author of such a change is found: a drift report looks among these.
+      expect(row.changedBy).toContain(activities[type as ActivityType].family)
     })
   }
 
@@ -579,7 +581,9 @@ describe('activities', () => {
       )
       const part = { tag: 'T', gained: true }
       for (const template of [create, update?.({ ...any, part }), remove]) {
-        if (template) expect(Object.keys(activities)).toContain(template.type)
+        if (!template) continue
+        expect(Object.keys(activities)).toContain(template.type)
+        expect(kinds[kind].changedBy).toContain(activities[template.type as ActivityType].family)
       }
       for (const { at } of create?.produces?.([any]) ?? []) {
         expect(at[0]).toBe(activities[create!.type as ActivityType].resultKey)
