@@ -95,6 +95,7 @@ export { APPLY, BATCH, foreignEndOf, ROTATION, SEND } from './run-end.ts'
 export { registerSearchAttributes, startShown, whereShown } from './search-attributes.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'
+export { userCalled } from './user-called.ts'
 export {
   castVote,
   findActivity,

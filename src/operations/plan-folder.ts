@@ -25,6 +25,7 @@ import { type CheckText, findLockPlace, type LockPlace, shownFolder, writeLockAt
 import { isVouchedFor } from './lock-signature.ts'
 import type { Place } from './place.ts'
 import { planInside, wantedOf, withoutTombstones } from './plan-inside.ts'
+import { userCalled } from './user-called.ts'
 
 /** What is planned: a folder of definitions, for whom, and what was told with it. */
 export interface PlanRequest {
@@ -183,20 +184,20 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
 }
 
 /** The organization as another user would find it: with `--as`, a key that may only read says what a plan means for the one that applies it. */
-function actingAs(actual: Actual, userName: string | undefined): Actual {
-  if (userName === undefined) return actual
-  const user = actual.resources.find(({ kind, name }) => kind === 'user' && name === userName)
+function actingAs(actual: Actual, called: string | undefined): Actual {
+  if (called === undefined) return actual
+  const user = userCalled(actual, called)
   const [key] = actual.resources
     .filter(({ kind, parentId }) => kind === 'apiKey' && parentId === user?.id)
     .sort((a, b) => (a.name < b.name ? -1 : 1))
   if (user?.id === undefined || key === undefined) {
     const names = actual.resources.filter(({ kind }) => kind === 'user').map(({ name }) => name)
-    const meant = suggest(userName, names)
-    throw new QuorateError('cli/usage', `expected --as to be a user with an API key, got \`${userName}\``, {
+    const meant = suggest(called, names)
+    throw new QuorateError('cli/usage', `expected --as to be a user with an API key, got \`${called}\``, {
       next: meant.length > 0 ? `did you mean ${meant.map((name) => `\`${name}\``).join(' or ')}?` : 'name a live user',
     })
   }
-  return { ...actual, actor: { userId: user.id, userName, publicKey: String(key.fields['publicKey']) } }
+  return { ...actual, actor: { userId: user.id, userName: user.name, publicKey: String(key.fields['publicKey']) } }
 }
 
 /** Writes which live thing each name means beside the definitions, signed, once nothing is left to do. */

@@ -128,4 +128,27 @@ describe('plan --as', () => {
     expect(nobody.stderr).toContain('did you mean `root`?')
     expect(await countActivities(service)).toBe(1)
   })
+
+  test('of users with one name the id says which', async () => {
+    const service = await startTestService()
+    onTestFinished(() => service.close())
+    const [one, other] = [await createTestUser(service, 'twin'), await createTestUser(service, 'twin')]
+    const folder = testFolder()
+    const env = environmentOf(service, folder, service.root.privateKey)
+    const defs = writeFiles(join(folder, 'defs'), { 'acme.yaml': `${ACME}tags: { treasury: {} }\n` })
+    const both = [one.userId, other.userId].sort().join(', ')
+    for (const asked of [
+      ['plan', defs, '--as', 'twin'],
+      ['who-can', '--user', 'twin'],
+    ]) {
+      const refused = await quorate(asked, { env })
+      expect([refused.exit, refused.stderr]).toEqual([
+        1,
+        expect.stringContaining(`error cli/unknown-user: there are several users \`twin\`: ${both}\n`),
+      ])
+    }
+    const planned = await quorate(['plan', defs, '--as', other.userId, '--json'], { env })
+    expect(JSON.parse(planned.stdout)).toMatchObject({ actor: { userId: other.userId } })
+    expect((await quorate(['who-can', 'sign', '--user', other.userId], { env })).exit).toBe(0)
+  })
 })

@@ -262,7 +262,8 @@ export const commands: readonly CommandRow[] = [
       askAgain,
       {
         flags: '--as <user>',
-        meaning: 'say what would come of it if this user applied it (default: the user of the key in use)',
+        meaning:
+          'say what would come of it if this user, by name or id, applied it (default: the user of the key in use)',
       },
       {
         flags: '--out <file>',
@@ -535,7 +536,7 @@ export const commands: readonly CommandRow[] = [
         flags: '--indirect',
         meaning: 'also who could get the power by changing tags, users, credentials or policies first',
       },
-      { flags: '--user <name>', meaning: 'only sets of people that this user is in' },
+      { flags: '--user <name>', meaning: 'only sets of people that this user, by name or id, is in' },
       {
         flags: '--at <time>',
         meaning: 'as the organization was then, from its activities: 2026-06-30, or with time and zone',

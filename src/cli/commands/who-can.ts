@@ -13,7 +13,7 @@ import {
 import { usersByName } from '../../authority/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { reader, readReasons } from '../../operations/index.ts'
+import { reader, readReasons, userCalled } from '../../operations/index.ts'
 import { type Actual, formatAddress, organizationOf, type Resource } from '../../resources/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
@@ -169,19 +169,15 @@ function withWays(row: PowerRow, user: string | undefined): readonly WhoCanView[
 function readUser(actual: Actual, name: string | undefined): string | undefined {
   if (name === undefined) return undefined
   const users = usersByName(organizationOf(actual.resources).users)
-  const address = new Map(actual.resources.map((one) => [one.id, one.address]))
-  const found = Object.entries(users).filter(
-    ([called, user]) => called === name || user.name === name || user.id === name || address.get(user.id) === name,
-  )
-  if (found.length === 1) return found[0]![0]
-  throw new QuorateError(
-    'cli/unknown-user',
-    `there ${found.length === 0 ? 'is no user' : 'are several users'} \`${name}\``,
-    {
-      facts: { known: Object.keys(users).slice(0, 20).join(', '), submitted: 'nothing' },
-      next: 'give the name, address or id of a user',
-    },
-  )
+  // As answers call one of several of a name.
+  if (Object.hasOwn(users, name)) return name
+  const user = userCalled(actual, name)
+  const found = Object.entries(users).find(([, { id }]) => id === user?.id)
+  if (found) return found[0]
+  throw new QuorateError('cli/unknown-user', `there is no user \`${name}\``, {
+    facts: { known: Object.keys(users).slice(0, 20).join(', '), submitted: 'nothing' },
+    next: 'give the name, address or id of a user',
+  })
 }
 
 function readPower(text: string): PowerName {
