@@ -9,6 +9,7 @@ import { createBalanceWatcher } from './balances/index.ts'
 import { createChains } from './chains/index.ts'
 import { createEngine } from './engine/index.ts'
 import {
+  ALONE,
   type Bootstrap,
   beginFirstStart,
   beginOrJoin,
@@ -27,6 +28,7 @@ import {
   openNextKey,
   readMasterKey,
   refreshBootstrap,
+  sayKeysHeld,
 } from './folder/index.ts'
 import { apiPaths, createHttpServer, listen, openTls } from './http/index.ts'
 import { createSealing } from './keys/index.ts'
@@ -135,9 +137,18 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
       onFault: (error) => logger.error('what this process does for all may go to another', { reason: String(error) }),
     })
     closers.push(() => leases.close())
+    const keyring = tools.sealing
+    const holding = database.isShared
+      ? await sayKeysHeld({
+          ...{ kind: 'service', id: processId, keyring, write: database.write, isRepeated: true },
+          onFault: (error) =>
+            logger.error('which master keys this process holds is not said', { reason: String(error) }),
+        })
+      : ALONE
+    closers.push(() => holding.close())
     if (!settings.masterKey) {
-      const rotating = { ...tools, keyring: tools.sealing, dataDir, keeper, processId, lease: leases.of.keys }
-      const rotation = await followKeyRotation(rotating)
+      const sealing = { database, lease: leases.of.keys }
+      const rotation = await followKeyRotation({ dataDir, database, sealing, keyring, keeper, holding, logger })
       closers.push(() => rotation.close())
     }
     const chains = createChains(settings.chains)

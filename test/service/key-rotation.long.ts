@@ -1,5 +1,5 @@
 /** Another master key while processes are killed: nothing is lost, and nothing stays under the old key. */
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,6 +8,8 @@ import { createService, readRotationOfFolder, rotateKeyOfFolder } from '../../sr
 import type { Secret } from '../../src/telemetry/index.ts'
 import { findPostgres, startPostgres, type TestPostgres } from '../postgres.ts'
 import { readClient, type ServingProcess, startProcess } from './process.ts'
+import { newSignUp } from './proxy/stage.ts'
+import { startProxy } from './proxy-process.ts'
 import { fill, keyOf, openedBy, postgres, privateKey, sqlite } from './sealed-rows.ts'
 
 const folders: string[] = []
@@ -56,7 +58,7 @@ describe('rotation of the master key', () => {
   test.skipIf(findPostgres() === undefined)(
     'rotation: of several processes on one PostgreSQL none seals with a key that another lacks, and one that is killed is taken over',
     async () => {
-      server = await startPostgres()
+      server ??= await startPostgres()
       const url = await server.create()
       const at = { databaseUrl: url.reveal() }
       const [one, two] = [newFolder(), newFolder()]
@@ -109,6 +111,64 @@ describe('rotation of the master key', () => {
       })
     },
     240_000,
+  )
+
+  test.skipIf(findPostgres() === undefined)(
+    'rotation: a proxy of its own process and folder is waited for, takes the new key by itself, and forgets the old one',
+    async () => {
+      server ??= await startPostgres()
+      const url = await server.create()
+      const [one, two] = [newFolder(), newFolder()]
+      const serving = await startProcess(one, { databaseUrl: url.reveal() })
+      closers.push(() => serving.end('SIGKILL'))
+      copyFileSync(join(one, 'master.key'), join(two, 'master.key'))
+      const env = { DATABASE_URL: url.reveal() }
+      const proxy = await startProxy(two, serving.url, env)
+      closers.push(() => proxy.end('SIGKILL'))
+      const late = newFolder()
+      copyFileSync(join(one, 'master.key'), join(late, 'master.key'))
+      const client = readClient(one)
+      const completed = { status: 'ACTIVITY_STATUS_COMPLETED' }
+      const enable = client.body('ACTIVITY_TYPE_ENABLE_AUTH_PROXY', {})
+      expect(await client.send(serving.url, enable)).toMatchObject(completed)
+      const { authProxyConfigId } = JSON.parse(readFileSync(join(one, 'bootstrap.json'), 'utf8'))
+      const signUp = async () => {
+        const headers = { 'x-auth-proxy-config-id': authProxyConfigId, 'content-type': 'application/json' }
+        const answer = await fetch(`${proxy.url}/v1/signup_v2`, {
+          ...{ method: 'POST', headers, body: JSON.stringify(newSignUp()) },
+        })
+        return [answer.status, await answer.json()]
+      }
+      const signedUp = [200, { organizationId: expect.any(String), userId: expect.any(String) }]
+      expect(await signUp()).toEqual(signedUp)
+      await rotateKeyOfFolder(one, { environment: {} })
+      const next = keyOf(one, 'master.key.next')
+      const database = { url, connections: 1 }
+      const look = () => readRotationOfFolder(one, database)
+      const holdsOf = async (kind: string) => (await look()).holders.filter((each) => each.kind === kind)
+      await vi.waitFor(async () => expect((await holdsOf('service'))[0]?.opens).toHaveLength(2), {
+        ...{ timeout: 20_000, interval: 100 },
+      })
+      await delay(5_000)
+      const { rotation } = await look()
+      expect(rotation).toMatchObject({ step: 'announced' })
+      expect(await holdsOf('proxy')).toMatchObject([{ opens: [rotation!.from] }])
+      expect(await signUp()).toEqual(signedUp)
+      copyFileSync(join(one, 'master.key.next'), join(two, 'master.key.next'))
+      const to = rotation!.to
+      // Neither has the old one any more, and each folder has the new one in its place.
+      await vi.waitFor(async () => expect(await holdsOf('proxy')).toMatchObject([{ opens: [to] }]), {
+        ...{ timeout: 60_000, interval: 200 },
+      })
+      expect(await holdsOf('service')).toMatchObject([{ opens: [to], seals: to }])
+      for (const folder of [one, two]) {
+        expect(keyOf(folder).equals(next)).toBe(true)
+        expect(existsSync(join(folder, 'master.key.next'))).toBe(false)
+      }
+      expect(await signUp()).toEqual(signedUp)
+      await expect(startProxy(late, serving.url, env)).rejects.toThrow('service/seal-broken')
+    },
+    120_000,
   )
 })
 

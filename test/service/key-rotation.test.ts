@@ -1,15 +1,18 @@
 /** Another master key while the service works: everything that is sealed is sealed anew. Kills meanwhile: `key-rotation.long.ts`. */
 import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { readRotationOfFolder, rotateKeyOfFolder } from '../../src/service/index.ts'
+import { readRotationOfFolder, rotateKeyOfFolder, wrapKeyOfFolder } from '../../src/service/index.ts'
 import { SEALED_COLUMNS } from '../../src/service/keys/index.ts'
 import { migrate } from '../../src/service/store/migrations.ts'
+import { quorate } from '../cli/harness.ts'
 import { databaseOf } from '../postgres.ts'
 import { complete } from './handlers/steps.ts'
 import { startTestService } from './harness.ts'
 import { startReceiver } from './outbox/receiver.ts'
+import { startProxy } from './proxy-process.ts'
 import { distinct, keyOf, openedBy, postgres, sqlite } from './sealed-rows.ts'
 
 const closers: (() => unknown)[] = []
@@ -99,5 +102,39 @@ describe('rotation of the master key', () => {
     await receiver.until(seen + 1)
     await service.restart()
     expect(await derived()).toEqual(addresses)
+  }, 120_000)
+
+  test('rotation: a proxy of its own process that cannot open the new key is named, and waited for until it ends', async () => {
+    const environment = { QUORATE_MASTER_KEY: 'b2'.repeat(32) }
+    const service = await startTestService({ keyKeeper: { environment } })
+    closers.push(() => service.close())
+    const { dataDir, url } = service
+    const database = await databaseOf(dataDir)
+    const env = database ? { DATABASE_URL: database.url.reveal() } : {}
+    // It has the key that stood there plain; what its keeper needs, it was never given.
+    const proxy = await startProxy(dataDir, url, env)
+    closers.push(() => proxy.end('SIGKILL'))
+    await wrapKeyOfFolder(dataDir, 'env:QUORATE_MASTER_KEY', { environment })
+    const { name } = await rotateKeyOfFolder(dataDir, { environment })
+    const status = () => quorate(['master-key', 'status', '--folder', dataDir], { env })
+    const holder = `proxy on ${hostname()}:${proxy.pid}`
+    await vi.waitFor(async () => expect((await status()).stdout).toContain(`${holder}, which lacks key ${name}`), {
+      ...{ timeout: 20_000, interval: 100 },
+    })
+    const { rotation } = await readRotationOfFolder(dataDir, database)
+    await vi.waitFor(() => expect(Date.now() - rotation!.since).toBeGreaterThan(6_000), { timeout: 10_000 })
+    expect(await readRotationOfFolder(dataDir, database)).toMatchObject({
+      ...{ rotation: { step: 'announced' }, isNextThere: true },
+      holders: expect.arrayContaining([
+        { kind: 'proxy', place: `${hostname()}:${proxy.pid}`, opens: [rotation!.from] },
+      ]),
+    })
+    await proxy.end('SIGTERM')
+    await vi.waitFor(async () => expect((await readRotationOfFolder(dataDir, database)).rotation?.step).toBe('done'), {
+      ...{ timeout: 30_000, interval: 100 },
+    })
+    const { stdout } = await status()
+    expect(stdout).not.toContain('proxy')
+    expect(stdout).toContain(`old key      0 of`)
   }, 120_000)
 })

@@ -30,9 +30,10 @@ const STEPS = {
 /** Says how far the change of the master key is. */
 export async function showMasterKey(input: CommandInput): Promise<ExitCode> {
   const { io, json } = input
-  const { isNextThere, rotation } = await readRotationOfFolder(serviceFolder(input), readDatabase(input))
+  const { isNextThere, rotation, holders } = await readRotationOfFolder(serviceFolder(input), readDatabase(input))
   const isDone = !isNextThere && (rotation === undefined || rotation.step === 'done')
-  if (json) writeJson(io, { isDone, isNextThere, ...(rotation ? { rotation } : {}) })
+  const lacking = rotation ? holders.filter(({ opens }) => !opens.includes(rotation.to)) : []
+  if (json) writeJson(io, { isDone, isNextThere, ...(rotation ? { rotation } : {}), holders, lacking })
   else if (!rotation) {
     io.out(
       isNextThere ? 'A new master key waits for the service to take it up.\n' : 'The master key was never changed.\n',
@@ -45,6 +46,9 @@ export async function showMasterKey(input: CommandInput): Promise<ExitCode> {
     )
     if (step === 'done') io.out(line`  old key      0 of ${values} values\n`)
     if (broken > 0) io.out(line`  damaged      ${broken} values open under neither key, and stay as they were\n`)
+    for (const { kind, place } of lacking) io.out(line`  waits for    ${kind} on ${place}, which lacks key ${to}\n`)
+    if (lacking.length > 0)
+      io.say('It goes on once each of them has the new key: copy `master.key.next` into its folder, or end it.\n')
     if (step === 'done' && isNextThere)
       io.say('The service of this folder has yet to put the new key into its place.\n')
   }

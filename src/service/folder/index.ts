@@ -4,8 +4,8 @@
 export { type Bootstrap, createFirstOrganization, isEmpty, refreshBootstrap } from './bootstrap.ts'
 export { beginFirstStart, checkDataFolder, endFirstStart } from './data-folder.ts'
 export { checkMasterKey, DATABASE_FILE, MASTER_KEY_FILE, OPERATOR_FILE, OWNER_ONLY, readMasterKey } from './files.ts'
+export { ALONE, sayKeysHeld } from './key-holding.ts'
 export {
-  learnNextKey,
   openNextKey,
   readRotationOfFolder,
   rotateKeyOfFolder,

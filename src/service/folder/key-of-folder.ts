@@ -2,15 +2,16 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPooledRandomBytes } from '../../crypto/index.ts'
 import type { KeeperTools } from '../../keepers/index.ts'
-import { readPrivate } from '../../local/index.ts'
-import { type Logger, Secret } from '../../telemetry/index.ts'
+import { Secret } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
-import { type Keyring, nameOfKey } from '../keys/index.ts'
+import { nameOfKey } from '../keys/index.ts'
 import { keepBeside, openMasterKey, rewrapMasterKey } from '../master-key/index.ts'
 import {
   createPostgresReader,
   createReader,
+  type KeyHolder,
   type KeyRotation,
+  listKeyHolders,
   type PostgresSettings,
   readKeyRotation,
 } from '../store/index.ts'
@@ -56,45 +57,19 @@ export async function openNextKey(dataDir: string, tools: KeeperTools): Promise<
   return (await openMasterKey(path, tools)) ?? readMasterKey(path)
 }
 
-/** Has a process that only opens learn a new key as it comes. */
-export function learnNextKey(
-  dataDir: string,
-  { keyring, keeper, logger }: { readonly keyring: Keyring; readonly keeper: KeeperTools; readonly logger: Logger },
-): { close(): void } {
-  const path = join(dataDir, NEXT_KEY_FILE)
-  let known: string | undefined
-  let looking = false
-  const look = async () => {
-    const text = readPrivate(path)
-    const next = text === undefined || text === known ? undefined : await openNextKey(dataDir, keeper)
-    if (next) keyring.add(next)
-    known = text
-  }
-  const timer = setInterval(() => {
-    if (looking) return
-    looking = true
-    look()
-      .catch((error: unknown) => logger.error('the new master key is not opened', { reason: String(error) }))
-      .finally(() => {
-        looking = false
-      })
-  }, LEARN_MS)
-  return { close: () => clearInterval(timer) }
-}
-
-const LEARN_MS = 1_000
-
-/** How far the rotation of an installation's master key is; absent where there was none. Throws `StoreUnavailable`. */
+/** How far the rotation of an installation's master key is; absent where there was none; and what processes hold. Throws `StoreUnavailable`. */
 export async function readRotationOfFolder(
   dataDir: string,
   database: PostgresSettings | undefined,
-): Promise<{ readonly isNextThere: boolean; readonly rotation?: KeyRotation }> {
+): Promise<{ readonly isNextThere: boolean; readonly rotation?: KeyRotation; readonly holders: readonly KeyHolder[] }> {
   const path = join(dataDir, DATABASE_FILE)
   if (!database && !existsSync(path)) throw nothingServed(dataDir)
   const rows = database ? createPostgresReader(database) : { read: createReader(path), close: () => {} }
   try {
-    const rotation = await rows.read(readKeyRotation)
-    return { isNextThere: existsSync(join(dataDir, NEXT_KEY_FILE)), ...(rotation ? { rotation } : {}) }
+    const [rotation, holders] = await rows.read(
+      async (tx) => [await readKeyRotation(tx), await listKeyHolders(tx)] as const,
+    )
+    return { isNextThere: existsSync(join(dataDir, NEXT_KEY_FILE)), ...(rotation ? { rotation } : {}), holders }
   } finally {
     await rows.close()
   }

@@ -12,10 +12,12 @@ import type { Logger } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
 import { type Keyring, type Resealed, resealSome, SEALED_COLUMNS } from '../keys/index.ts'
 import {
-  hasAllStepped,
+  countSilentServices,
+  type Database,
+  type KeyHolder,
   type KeyRotation,
   type Lease,
-  noteStep,
+  listKeyHolders,
   overwriteFreed,
   readKeyRotation,
   stepKeyRotation,
@@ -23,13 +25,17 @@ import {
   writeKeyRotation,
 } from '../store/index.ts'
 import { MASTER_KEY_FILE, NEXT_KEY_FILE } from './files.ts'
+import type { KeyHolding } from './key-holding.ts'
 import { openNextKey } from './key-of-folder.ts'
 
 /** How often a process looks whether there is a new key, and how far the others are. */
 const LOOK_MS = 1_000
 
-/** How long a new key is only learned: also by proxies, which write nothing into the database. */
+/** How long a new key is only learned, at least: also by a proxy beside SQLite, which says what it holds once there is a new key. */
 const ANNOUNCED_MS = 3_000
+
+/** How long processes may take before it is said that the change waits for them. */
+const PATIENCE_MS = 6_000
 
 /** How long the old key is kept once nothing is sealed under it: what was read before may still be opened. */
 const KEPT_MS = 10_000
@@ -39,12 +45,16 @@ const ROWS = { first: 16, most: 256, withinMs: 10 } as const
 
 export interface KeyRotationTools {
   readonly dataDir: string
-  readonly database: TrackedDatabase
-  /** Sealing anew is for one process at a time. */
-  readonly lease: Lease
+  readonly database: Pick<Database, 'read' | 'isShared'>
+  /** Of a process that seals, and takes the rotation from step to step; a proxy only opens. */
+  readonly sealing?: {
+    readonly database: TrackedDatabase
+    /** Sealing anew is for one process at a time. */
+    readonly lease: Lease
+  }
   readonly keyring: Keyring
   readonly keeper: KeeperTools
-  readonly processId: string
+  readonly holding: KeyHolding
   readonly logger: Logger
 }
 
@@ -54,25 +64,37 @@ export interface KeyRotating {
 }
 
 /**
- * Begins. INVARIANT: nothing was sealed before, and this process counts among those that are there. Throws
+ * Begins. INVARIANT: nothing was sealed before, and this process has said what it holds. Throws
  * `service/master-key-invalid` where the folder lacks the key that is sealed with.
  */
 export async function followKeyRotation(tools: KeyRotationTools): Promise<KeyRotating> {
-  const { database, keyring, logger } = tools
+  const { database, sealing, holding, keyring, logger } = tools
   const closing = new AbortController()
-  const seen = { next: undefined as string | undefined, doneAt: undefined as number | undefined, told: '' }
+  const seen = {
+    next: undefined as string | undefined,
+    unopened: undefined as string | undefined,
+    doneAt: undefined as number | undefined,
+    told: '',
+  }
 
   /** Says what holds it up, once. */
   const tell = (what: string, facts: object = {}) => {
-    if (seen.told !== what) logger.error(what, { ...facts })
-    seen.told = what
+    const text = `${what} ${JSON.stringify(facts)}`
+    if (seen.told !== text) logger.error(what, { ...facts })
+    seen.told = text
   }
 
   async function learn(): Promise<string | undefined> {
-    const text = readPrivate(join(tools.dataDir, NEXT_KEY_FILE))
-    if (text === undefined) return undefined
-    const next = await openNextKey(tools.dataDir, tools.keeper)
-    return next && keyring.add(next)
+    seen.unopened = undefined
+    if (!existsSync(join(tools.dataDir, NEXT_KEY_FILE))) return undefined
+    try {
+      const next = await openNextKey(tools.dataDir, tools.keeper)
+      return next && keyring.add(next)
+    } catch (error) {
+      // Others are to know that this process lacks it: it says what it holds all the same.
+      seen.unopened = String(error)
+      return undefined
+    }
   }
 
   async function turn(isStart = false): Promise<void> {
@@ -80,16 +102,25 @@ export async function followKeyRotation(tools: KeyRotationTools): Promise<KeyRot
     const { next } = seen
     const found = await database.read(readKeyRotation)
     const isOver = found === undefined || found.step === 'done'
-    if (isOver && next !== undefined && next !== found?.to && next !== keyring.sealsWith()) {
+    if (sealing && isOver && next !== undefined && next !== found?.to && next !== keyring.sealsWith()) {
       const rotation = beginning(keyring.sealsWith(), next)
-      await database.write((tx) => stepKeyRotation(tx, found, rotation))
+      await sealing.database.write((tx) => stepKeyRotation(tx, found, rotation))
       logger.info('the master key is being changed', { from: rotation.from, to: rotation.to })
       return turn(isStart)
     }
+    const reason = seen.unopened === undefined ? {} : { reason: seen.unopened }
+    if (isOver && seen.unopened !== undefined) tell('the new master key is not opened', reason)
     if (found === undefined) return
+    // Forgotten by now, or never there: nothing is to be said anew.
+    const isUnderWay = !isOver || keyring.names().length > 1
+    if (isUnderWay) await holding.say()
     if (!keyring.has(found.to)) {
       if (isStart && found.step !== 'announced') throw keyMissing(tools.dataDir, found)
-      tell('the master key is being changed, and this folder lacks the new one', { file: NEXT_KEY_FILE, key: found.to })
+      tell('the master key is being changed, and this folder lacks the new one', {
+        file: NEXT_KEY_FILE,
+        key: found.to,
+        ...reason,
+      })
       return
     }
     if (!isOver && next !== undefined && next !== found.to)
@@ -97,26 +128,38 @@ export async function followKeyRotation(tools: KeyRotationTools): Promise<KeyRot
     if (found.step !== 'announced') keyring.sealWith(found.to)
     // Nobody is answered yet, and nothing is sealed.
     if (isStart) return
-    if (found.step === 'announced' || found.step === 'used') await take(found)
-    else if (found.step === 'resealing') await reseal()
-    else await finish(found)
+    if (found.step === 'done') await finish(found)
+    else if (sealing && found.step === 'resealing') await reseal(sealing)
+    else if (sealing) await take(found, sealing.database)
   }
 
   /** Says that this process has taken a step, and goes on to the next once all have. */
-  async function take(rotation: KeyRotation): Promise<void> {
-    const { step } = rotation
-    // What was sealed with the old key, and is not yet written.
-    if (step === 'used') await database.settled()
-    if (database.isShared) await database.write((tx) => noteStep(tx, rotation, tools.processId))
+  async function take(rotation: KeyRotation, database: TrackedDatabase): Promise<void> {
+    const { step, to } = rotation
+    if (step === 'used') {
+      // What was sealed with the old key, and is not yet written.
+      await database.settled()
+      await holding.say(to)
+    }
     if (step === 'announced' && Date.now() - rotation.since < ANNOUNCED_MS) return
-    if (database.isShared && !(await database.read((tx) => hasAllStepped(tx, rotation)))) return
+    if (await isWaiting(rotation)) return
     const next = { ...rotation, step: step === 'announced' ? ('used' as const) : ('resealing' as const) }
     await database.write((tx) => stepKeyRotation(tx, rotation, { ...next, since: Date.now() }))
     return turn()
   }
 
-  async function reseal(): Promise<void> {
-    const { lease } = tools
+  /** Whether a process that is there has not taken a step, and says so when that has lasted. */
+  async function isWaiting(rotation: KeyRotation): Promise<boolean> {
+    const late = await database.read(async (tx) => {
+      const places = (await listKeyHolders(tx)).filter((each) => isLate(each, rotation)).map(nameOfHolder)
+      return (await countSilentServices(tx)) > 0 ? [...places, 'a service of an earlier version'] : places
+    })
+    if (late.length > 0 && Date.now() - rotation.since > PATIENCE_MS)
+      tell('the change of the master key waits for a process', { processes: late.join(', '), key: rotation.to })
+    return late.length > 0
+  }
+
+  async function reseal({ lease }: NonNullable<typeof sealing>): Promise<void> {
     if (!database.isShared) await lease.database.write(overwriteFreed)
     let rows: number = ROWS.first
     let isUnderWay = true
@@ -149,19 +192,30 @@ export async function followKeyRotation(tools: KeyRotationTools): Promise<KeyRot
     if (!closing.signal.aborted) return turn()
   }
 
-  async function finish({ to, from, values, resealedInAll, broken }: KeyRotation): Promise<void> {
-    const folder = (name: string) => join(tools.dataDir, name)
-    const text = seen.next === to ? readPrivate(folder(NEXT_KEY_FILE)) : undefined
-    if (text === undefined && !keyring.has(from)) return
+  async function finish(rotation: KeyRotation): Promise<void> {
+    const { to, from, values, resealedInAll, broken } = rotation
+    const text = seen.next === to ? readPrivate(join(tools.dataDir, NEXT_KEY_FILE)) : undefined
+    if (!keyring.has(from) && (text === undefined || !sealing)) return
     seen.doneAt ??= performance.now()
-    if (performance.now() - seen.doneAt < KEPT_MS) return
-    if (text !== undefined) {
-      writePrivate(folder(MASTER_KEY_FILE), text)
-      rmSync(folder(NEXT_KEY_FILE))
-    }
+    // The file is first of all the service's to put in place: a proxy has a folder of its own, or it has done so by then.
+    if (performance.now() - seen.doneAt < (sealing ? KEPT_MS : 2 * KEPT_MS)) return
+    if (await isWaiting(rotation)) return
+    if (text !== undefined) putInPlace(text)
     keyring.forgetOthers()
+    await holding.say()
     Object.assign(seen, { next: undefined, doneAt: undefined, told: '' })
     logger.info('the master key was changed', { key: to, values, resealed: resealedInAll, underTheOldKey: 0, broken })
+  }
+
+  function putInPlace(text: string): void {
+    try {
+      writePrivate(join(tools.dataDir, MASTER_KEY_FILE), text)
+      rmSync(join(tools.dataDir, NEXT_KEY_FILE), { force: true })
+    } catch (error) {
+      if (sealing) throw error
+      // Of a folder that a proxy may only read: both files together open everything at its next start.
+      tell('the new master key is not put into the place of the old one', { reason: String(error) })
+    }
   }
 
   const pause = (ms: number) => delay(ms, undefined, { signal: closing.signal }).catch(() => {})
@@ -179,6 +233,15 @@ export async function followKeyRotation(tools: KeyRotationTools): Promise<KeyRot
       await running
     },
   }
+}
+
+/** Whether a process has not taken the step that a rotation is at. */
+export function isLate({ opens, seals }: KeyHolder, { step, to }: Pick<KeyRotation, 'step' | 'to'>): boolean {
+  return !opens.includes(to) || (step === 'used' && seals !== undefined && seals !== to)
+}
+
+function nameOfHolder({ kind, place }: KeyHolder): string {
+  return `${kind} on ${place}`
 }
 
 function beginning(from: string, to: string): KeyRotation {

@@ -25,6 +25,8 @@ export interface Keyring extends Sealing {
   /** The key that it seals with. */
   sealsWith(): string
   has(name: string): boolean
+  /** The keys that it opens with. */
+  names(): readonly string[]
   /** Has it open what another key has sealed too. */
   add(key: Secret<Uint8Array>): string
   /** Seals with a key that it has. */
@@ -89,6 +91,7 @@ export function createSealing(masterKey: Secret<Uint8Array>, randomBytes: Random
       `sha256:${encodeHex(hmacSha256(hmacSha256(current.secret.reveal(), FINGERPRINTS), fingerprint))}`,
     sealsWith: () => current.name,
     has: (name) => [current, ...others].some((each) => each.name === name),
+    names: () => [current, ...others].map(({ name }) => name),
     add(secret) {
       const key = read(secret)
       if (![current, ...others].some(({ name }) => name === key.name)) others = [...others, key]

@@ -1,6 +1,6 @@
 /** The authentication proxy as a process of its own, beside a service that it submits to over HTTP. */
 import { join } from 'node:path'
-import { createPooledRandomBytes } from '../../crypto/index.ts'
+import { createPooledRandomBytes, newUuid } from '../../crypto/index.ts'
 import type { KeeperTools } from '../../keepers/index.ts'
 import { explainSystemError } from '../../local/index.ts'
 import { type Logger, type Secret, silentLogger } from '../../telemetry/index.ts'
@@ -10,10 +10,11 @@ import {
   checkMasterKey,
   checkSharedFolder,
   DATABASE_FILE,
-  learnNextKey,
+  followKeyRotation,
   MASTER_KEY_FILE,
   openNextKey,
   readMasterKey,
+  sayKeysHeld,
 } from '../folder/index.ts'
 import { EDGE_LIMITS, type EdgeLimits, listen, openTls, type TlsFiles } from '../http/index.ts'
 import { createSealing, readServiceKeys, type Sealing } from '../keys/index.ts'
@@ -22,7 +23,13 @@ import { listenForMetrics, openMetrics } from '../metrics/index.ts'
 import { createVouching, type IssuerSettings } from '../oauth/index.ts'
 import { createRate, PROXY_RATE } from '../rates.ts'
 import { AUTH_PROXY_CODES } from '../readings.ts'
-import { createPostgresReader, createReader, type PostgresSettings, readFirstOrganization } from '../store/index.ts'
+import {
+  createPostgresReader,
+  createReader,
+  createWriterBeside,
+  type PostgresSettings,
+  readFirstOrganization,
+} from '../store/index.ts'
 import type { Captcha } from './captcha.ts'
 import { createAuthProxyServer } from './server.ts'
 import { connectUpstream } from './upstream.ts'
@@ -30,7 +37,7 @@ import { createWindow } from './window.ts'
 
 /** What it is told of issuers is what the service is told too. */
 export interface AuthProxyProcessOptions extends IssuerSettings {
-  /** The service's; nothing is written there. */
+  /** The service's, or one of its own; nothing is written there but a new master key in the place of the old one. */
   readonly dataDir: string
   /** The PostgreSQL that the service keeps its rows in. @default a file of the data folder */
   readonly database?: PostgresSettings | undefined
@@ -82,14 +89,19 @@ export async function createAuthProxy(options: AuthProxyProcessOptions): Promise
     while (closers.length > 0) await closers.pop()!()
   }
   try {
-    if (!options.masterKey) {
-      const learning = learnNextKey(dataDir, { keyring: sealing, keeper, logger })
-      closers.push(() => learning.close())
-    }
-    const rows = options.database
-      ? await openRows(options.database, dataDir, sealing)
-      : { read: createReader(join(dataDir, DATABASE_FILE)), close: () => {} }
+    const rows = options.database ? await openRows(options.database, dataDir, sealing) : besideFile(dataDir)
     closers.push(() => rows.close())
+    const isShared = options.database !== undefined
+    const holding = await sayKeysHeld({
+      ...{ kind: 'proxy', id: newUuid(randomBytes), keyring: sealing, write: rows.write, isRepeated: isShared },
+      onFault: (error) => logger.error('which master keys this process holds is not said', { reason: String(error) }),
+    })
+    closers.push(() => holding.close())
+    if (!options.masterKey) {
+      const database = { read: rows.read, isShared }
+      const rotation = await followKeyRotation({ dataDir, database, keyring: sealing, keeper, holding, logger })
+      closers.push(() => rotation.close())
+    }
     const tls = options.tls && openTls(options.tls, logger)
     if (tls) closers.push(() => tls.close())
     const metrics = await openMetrics(options.metricsPort)
@@ -120,6 +132,12 @@ export async function createAuthProxy(options: AuthProxyProcessOptions): Promise
     await close()
     throw explainSystemError(error, { doing: `the authentication proxy of \`${dataDir}\` did not start` })
   }
+}
+
+/** The rows of a service in the file of a folder. */
+function besideFile(dataDir: string) {
+  const file = join(dataDir, DATABASE_FILE)
+  return { read: createReader(file), write: createWriterBeside(file), close: () => {} }
 }
 
 /** Opens the rows of a service on PostgreSQL. A database of another installation, or none, is noticed before anybody asks. */

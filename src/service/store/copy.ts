@@ -2,7 +2,7 @@
  * Copies a whole database from SQLite to PostgreSQL or back: row by row, table after table, in one transaction of the target
  * database. It commits only when the digest of all rows that were read equals the digest of all rows in the target.
  *
- * Left out are the marks of migrations, since both databases have the newest schema, and leases, which belong to processes.
+ * Left out are the marks of migrations, since both databases have the newest schema, and what belongs to processes: leases, and who holds keys.
  */
 import { createHash } from 'node:crypto'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
@@ -22,7 +22,7 @@ export interface Copied {
   readonly digest: string
 }
 
-const LEFT_OUT: ReadonlySet<string> = new Set(['migrations', 'leases', 'sqlite_sequence'])
+const LEFT_OUT: ReadonlySet<string> = new Set(['migrations', 'leases', 'key_holders', 'sqlite_sequence'])
 
 /** Rows that are read, and written, at a time. */
 const AT_ONCE = 200

@@ -105,6 +105,7 @@ const SERVER_FAULTS: Readonly<Record<string, string>> = {
   '25006': 'the server only reads',
   '25P03': 'a transaction was left lying for too long',
   '28': 'the server does not let this user in',
+  '42501': 'the server does not let this user do it',
   '3D': 'the server has no such database',
   '53100': 'the disk of the server is full',
   '53300': 'the server has too many connections',

@@ -40,9 +40,14 @@ export {
 } from './installation.ts'
 export { lockInstallation } from './installation-lock.ts'
 export {
-  hasAllStepped,
+  countSilentServices,
+  forgetKeyHolder,
+  type KeyHolder,
+  listKeyHolders,
+  noteKeyHolder,
+} from './key-holders.ts'
+export {
   type KeyRotation,
-  noteStep,
   readKeyRotation,
   stepKeyRotation,
   writeKeyRotation,
@@ -55,7 +60,7 @@ export { piecesOf } from './pieces.ts'
 export { migrateServer, openPostgres } from './postgres.ts'
 export { POSTGRES_DEFAULTS, type PostgresSettings } from './postgres-pool.ts'
 export { first, prepare, type Rows, remember, whenRead } from './prepared.ts'
-export { createPostgresReader, createReader } from './reader.ts'
+export { createPostgresReader, createReader, createWriterBeside } from './reader.ts'
 export { withSavepoint } from './savepoint.ts'
 export type * from './schema.ts'
 export {

@@ -1,8 +1,6 @@
 /** How far the rotation of the master key is, which all processes of an installation go by. */
-import { sql } from 'kysely'
 import { readSetting, writeSetting } from './installation.ts'
 import { lockInstallation } from './installation-lock.ts'
-import { PRESENT } from './leases.ts'
 import type { RowKey } from './sealed.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -46,40 +44,10 @@ export async function writeKeyRotation(tx: Transaction, rotation: KeyRotation): 
   await writeSetting(tx, SETTING, JSON.stringify(rotation))
 }
 
-/** Goes from one step to the next, unless somebody has. Who has taken which step is forgotten as a rotation begins. */
+/** Goes from one step to the next, unless somebody has. */
 export async function stepKeyRotation(tx: Transaction, from: KeyRotation | undefined, to: KeyRotation): Promise<void> {
   await lockInstallation(tx)
   const now = await readKeyRotation(tx)
   if (now?.to !== from?.to || now?.step !== from?.step) return
-  if (to.step === 'announced') await tx.deleteFrom('leases').where('name', 'like', `${STEPS}%`).execute()
   await writeKeyRotation(tx, to)
-}
-
-/** Notes that a process has taken a step. It goes with what else the process holds. */
-export async function noteStep(
-  tx: Transaction,
-  { to, step }: Pick<KeyRotation, 'to' | 'step'>,
-  process: string,
-): Promise<void> {
-  await tx
-    .insertInto('leases')
-    .values({ name: `${nameOf(to, step)}${process}`, holder: process, until: 0 })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-}
-
-/** Whether every process that is there has taken a step. */
-export async function hasAllStepped(tx: Transaction, { to, step }: Pick<KeyRotation, 'to' | 'step'>): Promise<boolean> {
-  const { rows } = await sql<{ late: number }>`select count(*) as late from leases
-    where name like ${`${PRESENT}%`} and until > (extract(epoch from clock_timestamp()) * 1000)::bigint
-      and not exists (select 1 from leases as taken where taken.name = ${nameOf(to, step)} || leases.holder)`.execute(
-    tx,
-  )
-  return Number(rows[0]!.late) === 0
-}
-
-const STEPS = 'key/'
-
-function nameOf(to: string, step: KeyRotationStep): string {
-  return `${STEPS}${to}/${step}/`
 }

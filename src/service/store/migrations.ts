@@ -16,6 +16,7 @@ import { fiatOnRamp } from './migrations/fiat-on-ramp.ts'
 import { finalityOfSends } from './migrations/finality-of-sends.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import { givenContacts } from './migrations/given-contacts.ts'
+import { keyHolders } from './migrations/key-holders.ts'
 import { keysOfInvitations } from './migrations/keys-of-invitations.ts'
 import { lanesOfSends } from './migrations/lanes-of-sends.ts'
 import { lanesOfSolana } from './migrations/lanes-of-solana.ts'
@@ -196,6 +197,7 @@ export const MIGRATIONS: readonly Migration[] = [
   lanesOfSolana,
   givenContacts,
   exportedSecrets,
+  keyHolders,
 ]
 
 /**

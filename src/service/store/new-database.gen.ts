@@ -1,7 +1,7 @@
 // Generated from src/service/store/migrations by src/service/store/generate.ts. Do not edit.
 
 /** How many migrations, from the first, are in the schema below. */
-export const STEPS_OF_NEW = 43
+export const STEPS_OF_NEW = 44
 
 export const SCHEMA_OF_NEW: readonly string[] = [
   `CREATE TABLE organizations (
@@ -405,5 +405,9 @@ export const SCHEMA_OF_NEW: readonly string[] = [
   `CREATE TABLE foreign_solana_transactions (
       caip2 text not null, sender text not null, signature text not null, slot integer not null, bytes text not null,
       send_id text, is_other integer not null, primary key (caip2, sender, signature)
+    ) strict, without rowid`,
+  `CREATE TABLE key_holders (
+      holder text primary key, kind text not null, place text not null, opens text not null, seals text,
+      until integer not null
     ) strict, without rowid`,
 ]

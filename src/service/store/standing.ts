@@ -1,5 +1,6 @@
 /** How a database of PostgreSQL stands, read without changing anything in it. */
 import type { ClientBase } from 'pg'
+import { schemaDiffers } from './error.ts'
 import { SETTING_OF_FIRST_ORGANIZATION } from './installation.ts'
 import { type PostgresSettings, withClient } from './postgres-pool.ts'
 import { planPostgres } from './postgres-schema.ts'
@@ -46,12 +47,13 @@ export function readPostgresStanding(settings: PostgresSettings): Promise<Postgr
 
 /**
  * The id of the first organization that a database holds; undefined before the first start. Throws `StoreUnavailable`, and
- * `service/schema-differs` for a schema that is newer than this version.
+ * `service/schema-differs` for a schema that is not this version's.
  */
 export function readFirstOrganization(settings: PostgresSettings): Promise<string | undefined> {
   return withClient(settings, async (client) => {
-    await planPostgres(client)
+    const [pending] = await planPostgres(client)
     if (!(await hasTable(client, 'leases'))) return undefined
+    if (pending) throw schemaDiffers('older', pending.name)
     const { rows } = await client.query('select value from settings where name = $1', [SETTING_OF_FIRST_ORGANIZATION])
     return rows[0] && String(rows[0].value)
   })
