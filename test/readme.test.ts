@@ -134,7 +134,7 @@ const VOLATILE = [
   { name: 'hash', looks: '0x[0-9a-f]{64}\\b', bound: true },
   { name: 'address', looks: '0x[0-9a-fA-F]{40}\\b', bound: true },
   { name: 'pid', looks: '(?<=pid )\\d+', bound: false },
-  { name: 'age', looks: '\\b\\d+ (?:second|minute|hour|day)s?\\b', bound: false },
+  { name: 'age', looks: '\\b(?:\\d+ (?:second|minute|hour|day)s?\\b(?: ago\\b)?|just now\\b)', bound: false },
   { name: 'folder', looks: '/home/you/quorate\\b', bound: true },
 ] as const
 const volatile = new RegExp(VOLATILE.map(({ looks }) => `(${looks})`).join('|'), 'g')

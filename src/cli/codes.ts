@@ -50,7 +50,7 @@ export const cliCodes = {
     exit: EXIT.refused,
   },
   'cli/not-as-planned': {
-    summary: 'the activity asks for something else than the plan that it belongs to',
+    summary: 'the activity asks for something else than the plan does, of the same thing',
     solve: 'ask who requested it, and reject it; `quorate approve --despite-mismatch` approves it all the same',
     exit: EXIT.refused,
   },
@@ -177,7 +177,7 @@ export const cliCodes = {
     solve: 'follow it with `quorate status`, or stop it with `quorate status --cancel`',
   },
   'cli/still-runs': {
-    summary: 'what was followed has not ended within `--wait`; it goes on by itself',
+    summary: 'what was followed has not ended within `--wait`; the background process, or a worker, goes on with it',
     solve: 'follow it again with `quorate status --follow` or the same command: nothing is submitted twice',
     exit: EXIT.waiting,
   },

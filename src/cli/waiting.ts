@@ -128,10 +128,27 @@ export interface Patience {
   readonly during: <T>(work: () => Promise<T>) => Promise<T>
 }
 
+/** What goes on with work that nobody follows: the background process of the data folder, or a worker at a Temporal server that is named. */
+export type Carrier = 'background' | 'worker'
+
+const CARRIERS: Readonly<Record<Carrier, string>> = {
+  background: 'the background process of this machine',
+  worker: 'a worker of its Temporal server (`quorate worker`)',
+}
+
 /** Follows with a limit (`--wait`), and where nobody watches a terminal says every ten seconds what is waited for. */
 export function createPatience(
   { io, options }: { readonly io: Pick<Io, 'say' | 'live'>; readonly options: Readonly<Record<string, unknown>> },
-  { what, next }: { readonly what: string; readonly next: string },
+  {
+    what,
+    next,
+    carrier = 'background',
+  }: {
+    readonly what: string
+    readonly next: string
+    /** What goes on with it, whoever looks. @default the background process */
+    readonly carrier?: Carrier
+  },
 ): Patience {
   const limitMs = typeof options['wait'] === 'string' ? parseDuration(options['wait'], '--wait') : undefined
   const startedAt = performance.now()
@@ -204,7 +221,7 @@ export function createPatience(
       if (limitMs !== undefined && now - startedAt >= limitMs) {
         throw new QuorateError(
           'cli/still-runs',
-          `${what} has not ended within ${options['wait']}, and goes on by itself`,
+          `${what} has not ended within ${options['wait']}; ${CARRIERS[carrier]} goes on with it`,
           {
             exit: EXIT.waiting,
             facts: { open: open() },

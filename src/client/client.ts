@@ -1,6 +1,7 @@
 import type { QueryName, QueryTypes, Wire } from '../protocol/index.ts'
 import type { Stamper } from '../stamp/index.ts'
 import { type Logger, silentLogger } from '../telemetry/index.ts'
+import type { ApiClock } from './api-clock.ts'
 import { attemptWithin, type Deadline, pastDeadline } from './deadline.ts'
 import { ClientError } from './error.ts'
 import type { QueryClient, RequestOptions, SubmitClient, SubmitOptions } from './model.ts'
@@ -24,6 +25,8 @@ export interface ClientOptions {
   readonly attemptMs?: number
   /** Bounds how long reads are tried; submits go out whatever it says. @default none: six attempts, and no wait of more than a minute */
   readonly deadline?: Deadline | undefined
+  /** Told by each answer of the time as the API has it. @default nobody */
+  readonly clock?: Pick<ApiClock, 'hears'> | undefined
   readonly timing?: Timing
 }
 
@@ -48,7 +51,7 @@ export function createSubmitClient(options: ClientOptions): SubmitClient {
 
 function createCaller(options: ClientOptions) {
   const { organizationId, stamper, logger = silentLogger, timing = systemTiming } = options
-  const { post = postByHttp, attemptMs = ATTEMPT_MS, deadline } = options
+  const { post = postByHttp, attemptMs = ATTEMPT_MS, deadline, clock } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const rate = options.rate ?? createRate({ timing })
 
@@ -73,6 +76,7 @@ function createCaller(options: ClientOptions) {
       throw deadline.silence(timing.now() - startedAt) ? error : pastDeadline(error, deadline, 0)
     })
     const now = timing.now()
+    if (answer.date !== undefined) clock?.hears({ date: answer.date, askedAt: startedAt, cameAt: now })
     logger.debug('answered', { path, status: answer.status, ms: now - startedAt })
     const refusal = answer.status < 200 || answer.status > 299 ? toClientError(answer, { ...asked, now }) : undefined
     // A quota is answered with 429 as well, but going slower does not help there.

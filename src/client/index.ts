@@ -3,6 +3,7 @@
  * says is its caller's business, and a submitted body is sent byte for byte as given, once a call. Reads are tried
  * again with back-off. One rate an organization bounds what a process sends. Whatever takes a `QueryClient` cannot write, by type.
  */
+export { type ApiClock, createApiClock } from './api-clock.ts'
 export { type ClientOptions, createQueryClient, createSubmitClient } from './client.ts'
 export { type ClientCode, clientCodes } from './codes.ts'
 export type { Deadline } from './deadline.ts'

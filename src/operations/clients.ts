@@ -96,9 +96,9 @@ export function createClients(
 }
 
 /** The parts of a place that a client needs. */
-type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate' | 'logger' | 'deadline'>
+type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate' | 'logger' | 'deadline' | 'clock'>
 
-function clientOptions({ baseUrl, organizationId, key, rate, logger, deadline }: ClientPlace) {
+function clientOptions({ baseUrl, organizationId, key, rate, logger, deadline, clock }: ClientPlace) {
   const more = logger === undefined ? {} : { logger }
-  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, key), rate, deadline, ...more }
+  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, key), rate, deadline, clock, ...more }
 }

@@ -1,4 +1,4 @@
-import type { Deadline, Rate } from '../client/index.ts'
+import type { ApiClock, Deadline, Rate } from '../client/index.ts'
 import type { CommandKey, KeeperKey, SignatureScheme, StampingKey } from '../stamp/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 
@@ -15,6 +15,8 @@ export interface Place {
   readonly embedded: boolean
   /** The time as the API has it, in milliseconds since the epoch: an embedded service's may have been moved. */
   readonly now: () => number
+  /** Of an API that is not embedded: where `now` is from. */
+  readonly clock?: ApiClock
   readonly key: PlaceKey
   /** Folder with the keys of users of sub-organizations. */
   readonly subOrganizationKeys: string | undefined

@@ -35,6 +35,8 @@ export type Explained =
       /** ISO 8601. */
       readonly orderedAt: string
     }
+  /** The ledger of the data folder has it as a send that was ordered here. */
+  | { readonly kind: 'send'; readonly reference: string }
   /** Plans are known here, and none of them asks for it. */
   | { readonly kind: 'made outside'; readonly plansLookedAt: number }
   /** No plan of its organization is known here. */

@@ -287,7 +287,7 @@ const MOST_ALIKE = 20
 
 /** The lines about names that look alike. */
 export function lookAlikeLines({ lookAlikes: all = [] }: Plan): readonly string[] {
-  const more = all.length > MOST_ALIKE ? [`and ${all.length - MOST_ALIKE} more (\`--json\` lists them all)`] : []
+  const more = all.length > MOST_ALIKE ? [`and ${all.length - MOST_ALIKE} more (\`--json\` lists all)`] : []
   return [...all.slice(0, MOST_ALIKE).map(lookAlikeText), ...more]
 }
 
@@ -321,7 +321,7 @@ function asides(plan: Plan): readonly string[] {
   }
   const left = unmanagedText(plan)
   const listed = `quorate unmanaged${folder === '.' ? '' : ` ${printable(folder)}`}`
-  if (left !== undefined) lines.push(...wrapText(`${left} (\`${listed}\` lists them)`, WIDTH))
+  if (left !== undefined) lines.push(...wrapText(`${left} (listed by \`${listed}\`)`, WIDTH))
   if (requests) {
     const { reads, perSecond } = requests
     // A waiting activity is found again, and a rejected one is not submitted again.

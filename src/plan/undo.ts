@@ -60,7 +60,7 @@ export function undoLines(plan: Pick<Plan, 'undo' | 'access' | 'changes'>): read
     ...(activities === 0 ? [] : [whoLine(undo)]),
     ...named,
     ...(more > 0
-      ? [{ sign: '!' as const, text: `and ${more} more that nobody can put back (\`--json\` lists them all)` }]
+      ? [{ sign: '!' as const, text: `and ${more} more that nobody can put back (\`--json\` lists all)` }]
       : []),
     ...(gainsExport(plan)
       ? [

@@ -34,7 +34,7 @@ const as = (user: TestUser | undefined, name: string) => ['--key-file', keyFile(
 
 beforeAll(async () => {
   issuer = await startIssuer()
-  service = await startTestService({ privateIssuers: [issuer.url] })
+  service = await startTestService({ privateIssuers: [issuer.url], allowedWebhookHosts: ['127.0.0.1:9'] })
   folder = testFolder((work) => cleanups.push(async () => work()))
   env = environmentOf(service, folder, service.root.privateKey)
   ;[bob, dana] = [await createTestUser(service, 'bob'), await createTestUser(service, 'dana')]
@@ -102,6 +102,20 @@ describe('approvals', () => {
     expect(oldest.stdout).toContain(shortCode(planned!.fingerprint))
     expect(oldest.stdout.match(/ by .* ago /g)).toHaveLength(1)
     expect(oldest.stderr).toContain('2 more wait: --limit 3 shows them.')
+  })
+
+  test('what no change is rebuilt of is named all the same: what it makes by its name, and what it touches by theirs', async () => {
+    const endpoint = { name: 'ops', url: 'http://127.0.0.1:9/hooks', subscriptions: [] }
+    const { id } = await service.root.submit('ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', endpoint)
+    const created = (await quorate(['approvals', ...as(bob, 'bob')], { env })).stdout
+    expect(created).toMatch(/CREATE_WEBHOOK_ENDPOINT {2}webhook\.ops {2}by /)
+    await quorate(['approve', id, '--yes', ...as(bob, 'bob')], { env })
+    const { webhookEndpoints } = await service.root.query('list_webhook_endpoints')
+    const { endpointId } = webhookEndpoints![0]!
+    const deleting = await service.root.submit('ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT', { endpointId })
+    const deleted = (await quorate(['activities', '--waiting', '--all'], { env })).stdout
+    expect(deleted).toMatch(/DELETE_WEBHOOK_ENDPOINT +webhook\.ops {2}/)
+    await quorate(['approve', deleting.id, '--yes', ...as(bob, 'bob')], { env })
   })
 
   test('a user whose approval counts for nothing is told so, and sees the list with --all', async () => {
@@ -230,7 +244,9 @@ describe('votes', () => {
   test('what differs from its plan by one character is not approved, unless somebody insists', async () => {
     const refused = await quorate(['approve', changed!.id, '--yes', '--plan', saved, ...as(bob, 'bob')], { env })
     expect(refused.exit).toBe(4)
-    expect(refused.stderr).toContain('error cli/not-as-planned')
+    expect(refused.stderr).toMatch(
+      /error cli\/not-as-planned: [0-9a-f-]{9} asks for something else than activity 1 of plan [0-9a-f]{12}\n/,
+    )
     expect(refused.stdout).toMatch(/not as planned\n +policyConsensus\n +planned .*>= 2.*\n +asked .*>= 1/)
     const { activity } = await service.root.query('get_activity', { activityId: changed!.id })
     expect(activity.votes).toHaveLength(1)

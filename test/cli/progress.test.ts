@@ -2,9 +2,12 @@
 import { expect, test } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
-import { renderRest, renderStanding, withNeeds } from '../../src/cli/views/progress.ts'
+import { renderBatch, renderRest, renderStanding, withNeeds } from '../../src/cli/views/progress.ts'
+import { type RowVote, renderRowVotes } from '../../src/cli/views/send-approval.ts'
 import type { Forecast, Plan } from '../../src/plan/index.ts'
 
+const style = createStyle(false)
+const rested = { style, now: 0, carrier: 'background' } as const
 const people = Array.from({ length: 22 }, (_, index) => `user-${index + 1}`)
 /** What a plan holds of any 2 of 22: the first 20 sets, and all of them in one. */
 const foreseen: Forecast = {
@@ -21,10 +24,10 @@ function waiting(...approved: string[]): ApplyProgress {
 }
 
 test('of more sets than a plan writes out, all are told, without those who have approved', () => {
-  const style = createStyle(false)
-  for (const render of [renderRest, renderStanding]) {
-    expect(render(waiting('root'), plan, style, 0)).toContain('waits for any 2 of user-1, user-2')
-    expect(render(waiting('root', 'user-22'), plan, style, 0)).toMatch(/waits for any 1 of user-1, .*, user-21\b/)
+  const standing = (progress: ApplyProgress, by: Plan) => renderStanding(progress, by, style, 0)
+  for (const render of [(progress: ApplyProgress, by: Plan) => renderRest(progress, by, rested), standing]) {
+    expect(render(waiting('root'), plan)).toContain('waits for any 2 of user-1, user-2')
+    expect(render(waiting('root', 'user-22'), plan)).toMatch(/waits for any 1 of user-1, .*, user-21\b/)
   }
   expect(withNeeds(waiting('root', 'user-3'), plan)).toMatchObject({
     batches: [{ needs: { any: { count: 1, of: people.filter((name) => name !== 'user-3') } } }],
@@ -32,20 +35,48 @@ test('of more sets than a plan writes out, all are told, without those who have 
 })
 
 test('one that waits although those who were foreseen have approved waits for an approver that the plan does not know', () => {
-  const style = createStyle(false)
   const needsBob = { digest: '', batches: [{ forecast: { outcome: 'waits', needed: [['bob']] } }] } as unknown as Plan
-  expect(renderRest(waiting('root', 'bob'), needsBob, style, 0)).toContain('waits for an approver')
+  expect(renderRest(waiting('root', 'bob'), needsBob, rested)).toContain('waits for an approver')
   expect(withNeeds(waiting('root', 'bob'), needsBob)).not.toMatchObject({ batches: [{ needs: {} }] })
 })
 
 test('of an apply of an earlier plan, an activity that waits is told with its own approvers, whatever its number in the new plan', () => {
-  const style = createStyle(false)
   const progress = { ...waiting('root'), planDigest: 'earlier' }
   const needs = (name: string) => ({ forecast: { outcome: 'waits', needed: [[name]] } })
   const now = (waits: Plan['waiting']) =>
     ({ digest: 'new', batches: [needs('bob'), needs('carol')], waiting: waits }) as unknown as Plan
   const { fingerprint } = progress.batches[0]!
   const second = [{ batch: 1, activityId: '', fingerprint: fingerprint! }] as unknown as Plan['waiting']
-  expect(renderRest(progress, now(second), style, 0)).toContain('waits for carol')
-  expect(renderRest(progress, now(undefined), style, 0)).toContain('waits for an approver')
+  expect(renderRest(progress, now(second), rested)).toContain('waits for carol')
+  expect(renderRest(progress, now(undefined), rested)).toContain('waits for an approver')
+})
+
+test('what waits says what goes on once people have voted: the background process of the machine, or a worker elsewhere', () => {
+  const told = (carrier: 'background' | 'worker') => renderRest(waiting('root'), plan, { ...rested, carrier })
+  expect(told('background')).toContain(
+    'the background process of this machine goes on with the apply; where that is gone, as after a CI job, the next `quorate apply` does.',
+  )
+  expect(told('worker')).toContain(
+    'a worker of this Temporal server (`quorate worker`) goes on with the apply; where none runs, nothing goes on until one is started.',
+  )
+  for (const carrier of ['background', 'worker'] as const) expect(told(carrier)).not.toContain('by itself')
+})
+
+test('since when a step waits is said by when it was requested, and not as 0 seconds', () => {
+  const [batch] = waiting('root').batches
+  const since = new Date(0).toISOString()
+  const told = (now: number) => renderBatch({ ...batch!, since }, style, now)
+  expect(told(400)).toMatch(/approved by root; requested just now\n$/)
+  expect(told(3_000)).toMatch(/approved by root; requested 3 seconds ago\n$/)
+  expect(told(90_000)).toMatch(/approved by root; requested 1 minute ago\n$/)
+})
+
+test('of a batch, a row that waits after the vote is said to wait for others, and where to read for whom', () => {
+  const fingerprint = `sha256:${'ab'.repeat(32)}`
+  const row = { kind: 'waits', row: { line: 2 }, order: { reference: 'MAR-4' }, activity: { fingerprint } }
+  const told = (status: string) => renderRowVotes([{ row, outcome: 'approved', status } as unknown as RowVote], style)
+  expect(told('ACTIVITY_STATUS_CONSENSUS_NEEDED')).toBe(
+    '  line 2    MAR-4  approved: still waits for others; `quorate review abab-abab` says for whom\n1 row: 1 approved\n',
+  )
+  expect(told('ACTIVITY_STATUS_COMPLETED')).toContain('approved: now COMPLETED\n')
 })

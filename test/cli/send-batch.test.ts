@@ -455,14 +455,18 @@ describe('send --batch: people vote by the file', () => {
       ['LIST-0', 'LIST-1', 'LIST-2'].map((name) => `           reference ${name}`),
     )
     expect(own).not.toContain(pays(204))
+    // The ledger here has asked for them.
+    expect(own.match(/^ {11}plan .*/gm)).toBeNull()
+    expect(own.match(/^ {11}order +a payment that `quorate send` of this data folder asks for$/gm)).toHaveLength(3)
     expect(own).toContain(
-      '           and       1 more of this batch: `quorate activities --waiting --limit 4` lists them\n',
+      '           and       1 more of this batch: `quorate activities --waiting --limit 4` lists all\n',
     )
     const other = await list(env, 'approvals')
     expect(other.match(/^ {11}pays .*/gm)?.toSorted()).toEqual(
       [201, 202, 203, 204].map((wei) => `           ${pays(wei).replace('      ', '   ')}`),
     )
     expect(other).not.toContain('reference')
+    expect(other).toContain('unknown: no plan is known here')
     const { approvals } = JSON.parse(await list(shared, 'approvals', '--json')) as {
       approvals: readonly { reference: string }[]
     }

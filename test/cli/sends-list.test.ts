@@ -156,8 +156,10 @@ describe('what a workflow has not been told yet', () => {
       const [one] = await askedAnew([waiting], { api, now })
       return renderListedSend(one!, createStyle(false), now())
     }
-    expect(await shownAfter(23)).toMatch(/ waiting .* approved by \S+, for 23 hours\n$/)
-    expect(await shownAfter(25)).toMatch(/ waiting .* approved by nobody, for 1 day {2}please vote again: \S+\n$/)
+    expect(await shownAfter(23)).toMatch(/ waiting .* approved by \S+; requested 23 hours ago\n$/)
+    expect(await shownAfter(25)).toMatch(
+      / waiting .* approved by nobody; requested 1 day ago {2}please vote again: \S+\n$/,
+    )
   })
 
   test('of two for one nonce that are broadcast, the first names the one that was offered in its place', () => {

@@ -179,8 +179,8 @@ describe('up', () => {
     expect(again.exit).toBe(3)
     expect(await waiting()).toMatchObject([{ id }])
     // How long it waits is told by the service's clock, as `activities` tells it.
-    expect(again.stdout).toMatch(/approved by alice, for 1 day\b/)
-    expect((await quorate(['status'], { env })).stdout).toMatch(/approved by alice, for 1 day\b/)
+    expect(again.stdout).toMatch(/approved by alice; requested 1 day ago/)
+    expect((await quorate(['status'], { env })).stdout).toMatch(/approved by alice; requested 1 day ago/)
     expect((await quorate(['approve', id, '--yes', ...bob], { env })).exit).toBe(0)
     const end = await quorate(['status', '--follow'], { env })
     expect(end.stdout).toContain('1 done')

@@ -107,7 +107,9 @@ test('waiting: an apply whose submits are answered with 500 says so, ends with 3
   // On a machine with much to do the first line comes before the first answer; the last says it in any case.
   expect(ran.stderr).toMatch(/Nothing new for \d+ s: submitting [\da-f-]* ?create tag one/)
   expect(ran.stderr).toMatch(/open +submitting [\da-f-]* ?create tag one, last answer: the API answered: boom/)
-  expect(ran.stderr).toContain('error cli/still-runs: the apply has not ended within 20s, and goes on by itself')
+  expect(ran.stderr).toContain(
+    'error cli/still-runs: the apply has not ended within 20s; a worker of its Temporal server (`quorate worker`) goes on with it',
+  )
   const looks = await quorate(['status', '--watch', '--wait', '0', '--json'], { env })
   expect(looks.exit, looks.stderr).toBe(0)
   expect(JSON.parse(looks.stdout)).toMatchObject({ apply: { state: 'running' } })

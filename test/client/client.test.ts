@@ -6,6 +6,7 @@ import {
   ClientError,
   type ClientOptions,
   clientCodes,
+  createApiClock,
   createQueryClient,
   createRate,
   createSubmitClient,
@@ -417,4 +418,21 @@ describe('client: the rate', () => {
     const most = Math.max(...sentAt.map((start) => sentAt.filter((at) => at >= start && at < start + 1000).length))
     expect(most).toBe(4)
   })
+})
+
+test('client: the clock of an API is this machine’s, but for what the `Date` of an answer leaves no room for', () => {
+  const second = 1_750_000_000_000
+  const aheadAfter = (date: number, askedAt: number, cameAt: number) => {
+    const clock = createApiClock(() => 0)
+    expect(clock.isTold()).toBe(false)
+    clock.hears({ date, askedAt, cameAt })
+    expect(clock.isTold()).toBe(true)
+    return clock.now()
+  }
+  // Whole seconds, and a slow answer.
+  expect(aheadAfter(second, second + 900, second + 950)).toBe(0)
+  expect(aheadAfter(second, second - 5_000, second + 3_000)).toBe(0)
+  // Ahead and behind.
+  expect(aheadAfter(second + 60_000, second, second + 100)).toBe(59_900)
+  expect(aheadAfter(second - 60_000, second, second + 100)).toBe(-59_001)
 })

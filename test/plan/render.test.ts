@@ -81,7 +81,7 @@ describe('render', () => {
             bob gains: alone
           no change in any other power
 
-      1 live thing is not in the definitions and left alone (\`quorate unmanaged\` lists them)
+      1 live thing is not in the definitions and left alone (listed by \`quorate unmanaged\`)
 
       refused: the plan deletes \`tag.old\`; to let it pass, add --allow-delete
           tag.old
@@ -147,7 +147,7 @@ describe('render', () => {
          5. update policy small  after 1
 
       3 live things are not in the definitions and left alone, among them user.alice, apiKey.alice.laptop
-      (\`quorate unmanaged\` lists them)
+      (listed by \`quorate unmanaged\`)
       "
     `)
     for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(100)
@@ -229,15 +229,15 @@ describe('render', () => {
     const given: Given = { desired: [declare('policy.gone', policy(null, 'true'))], actual, allow: ['adoption'] }
     const names = 'policy.backdoor, user.alice, user.mallory, apiKey.alice.laptop'
     const line = `5 live things are not in the definitions and left alone, among them ${names}`
-    expect(renderPlanText(planOf(given)).replaceAll('\n', ' ')).toContain(`${line} (\`quorate unmanaged\` lists them)`)
+    expect(renderPlanText(planOf(given)).replaceAll('\n', ' ')).toContain(`${line} (listed by \`quorate unmanaged\`)`)
     // What it says to type finds the definitions.
     const elsewhere = renderPlanText({ ...planOf(given), folder: 'definitions/acme' }).replaceAll('\n', ' ')
-    expect(elsewhere).toContain(`${line} (\`quorate unmanaged definitions/acme\` lists them)`)
+    expect(elsewhere).toContain(`${line} (listed by \`quorate unmanaged definitions/acme\`)`)
     expect(renderPlanMarkdown(planOf(given))).toContain(`${line} ·`)
 
     const many = Array.from({ length: 8 }, (_, n) => live(`policy.p${n}`, policy(null, 'true')))
     expect(renderPlanText(planOf({ actual: [...bootstrap(), ...many] })).replaceAll(/\s+/g, ' ')).toContain(
-      '10 live things are not in the definitions and left alone: policy.p0, policy.p1, policy.p2, policy.p3, policy.p4, policy.p5 and 4 more that let somebody act (`quorate unmanaged` lists them)',
+      '10 live things are not in the definitions and left alone: policy.p0, policy.p1, policy.p2, policy.p3, policy.p4, policy.p5 and 4 more that let somebody act (listed by `quorate unmanaged`)',
     )
   })
 

@@ -468,7 +468,8 @@ const VIEWS: readonly View[] = [
       progress,
       plan: { digest: progress.planDigest, batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] },
     },
-    render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderRest(of, by, style, NOW),
+    render: ({ progress: of, plan: by }: { progress: never; plan: never }) =>
+      renderRest(of, by, { style, now: NOW, carrier: 'background' }),
   },
   {
     name: 'apply: who is waited for',
@@ -476,7 +477,8 @@ const VIEWS: readonly View[] = [
       progress,
       plan: { digest: progress.planDigest, batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] },
     },
-    render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderWaiting(of, by, style, NOW),
+    render: ({ progress: of, plan: by }: { progress: never; plan: never }) =>
+      renderWaiting(of, by, { style, now: NOW, carrier: 'worker' }),
   },
   { name: 'send: how it stands', given: send, render: (one) => renderSend(one, style, NOW) },
   {

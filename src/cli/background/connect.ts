@@ -1,3 +1,4 @@
+import { createApiClock } from '../../client/index.ts'
 import { KEY_VARIABLE, type Settings, settingRows, takeEnvironment } from '../../config/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { type Place, type PlaceKey, rateOf, reader } from '../../operations/index.ts'
@@ -180,7 +181,8 @@ function configuredApi(settings: Settings, baseUrl: string): Api {
   const { environment, flag } = settingRows.organizationId
   if (settings.organizationId === undefined)
     throw missing('organization', `set ${environment} or give ${flag}`, { baseUrl })
-  return { baseUrl, organizationId: settings.organizationId, embedded: false, now: Date.now }
+  const clock = createApiClock()
+  return { baseUrl, organizationId: settings.organizationId, embedded: false, now: clock.now, clock }
 }
 
 function missing(what: string, next: string, { baseUrl }: Pick<Api, 'baseUrl'>): QuorateError {

@@ -8,7 +8,7 @@ import {
 } from '../../worker/index.ts'
 import type { CommandInput } from '../command.ts'
 import { line } from '../screen.ts'
-import type { TemporalAnswers } from '../waiting.ts'
+import type { Carrier, TemporalAnswers } from '../waiting.ts'
 import { backgroundStart } from './connect.ts'
 import { findBackground } from './control.ts'
 import { embeddedTemporalTls } from './embedded-temporal.ts'
@@ -18,6 +18,11 @@ import { ensureBackground } from './start.ts'
 /** The Temporal server that the environment names, by address or by a profile of the Temporal CLI; undefined: none. */
 export function namedTemporal(environment: CommandInput['environment']): TemporalSettings | undefined {
   return environment['TEMPORAL_ADDRESS'] || environment['TEMPORAL_PROFILE'] ? { environment } : undefined
+}
+
+/** What goes on with what a command has begun: the background process that it brings up, or a worker at the named Temporal server. */
+export function carrierOf({ environment }: Pick<CommandInput, 'environment'>): Carrier {
+  return namedTemporal(environment) ? 'worker' : 'background'
 }
 
 /** The Temporal server of a command: the named one, or the embedded one, which is brought up with a worker of its own. */

@@ -17,7 +17,7 @@ import {
 import { type Plan, readPlan } from '../../plan/index.ts'
 import { findPlace } from '../background/connect.ts'
 import { assertServiceHere } from '../background/service-here.ts'
-import { withApplies } from '../background/temporal.ts'
+import { carrierOf, withApplies } from '../background/temporal.ts'
 import { asksAgain, type CommandInput } from '../command.ts'
 import { assertNoKeys, writePrivate } from '../files.ts'
 import { loadGivenFolder } from '../given.ts'
@@ -65,7 +65,7 @@ interface Target {
 }
 
 async function carry(input: CommandInput, { place, named, events }: Target): Promise<ExitCode> {
-  const patience = createPatience(input, { what: 'the apply', next: FOLLOW })
+  const patience = createPatience(input, { what: 'the apply', next: FOLLOW, carrier: carrierOf(input) })
   const door = openDoor(input, { place, patience, tell: createShow(input, { events, patience, now: place.now }) })
   const requestFor = (folder: string) => planRequest(input, { folder, place })
   if (!isSaved(named)) return applyFolder(door, requestFor(named))
@@ -176,10 +176,11 @@ function createShow(
     patience.look(() => openInWords(progress))
     events.progress(progress, before)
   }
+  const rested = () => ({ style: io.style, now: now(), carrier: carrierOf(input) })
   const showRested = (plan: Plan, progress: CarriedOut['progress'], name?: string) => {
     const heading = name === undefined ? '' : line`${io.style.strong(name)}\n`
-    if (talks) io.out(heading + renderRest(progress, plan, io.style, now()))
-    else if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style, now()))
+    if (talks) io.out(heading + renderRest(progress, plan, rested()))
+    else if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, rested()))
     io.say(renderAdvice(progress))
   }
   const showInside = ({ plan, progress, isPending }: InsideOutcome) => {

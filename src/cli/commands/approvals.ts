@@ -6,7 +6,7 @@ import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { type ActivityView, renderApprovals } from '../views/activity.ts'
-import { findKnown, viewForVoter } from './review.ts'
+import { findKnown, sayClock, viewForVoter } from './review.ts'
 
 export const NOTHING_FOR_ME = 'Nothing waits for your approval.\n'
 
@@ -19,6 +19,7 @@ export async function approvals(input: CommandInput): Promise<ExitCode> {
   const others = notShown(views)
   if (json) writeJson(io, { approvals: shown, ...others })
   else {
+    if (shown.length > 0) sayClock(input, place)
     if (shown.length > 0) io.out(renderApprovals(shown, io.style, place.now()))
     if (shown.length === 0) io.out(NOTHING_FOR_ME)
     if (options['all'] !== true) io.say(notShownText(others))

@@ -690,7 +690,7 @@ export const commands: readonly CommandRow[] = [
       {
         flags: '--despite-mismatch',
         meaning:
-          'approve what asks for something else than the plan that it belongs to; of a batch, what may be taken for something else',
+          'approve also an activity that asks for something else than its plan; of a batch, one whose names look like others',
       },
       {
         flags: '--batch <file>',

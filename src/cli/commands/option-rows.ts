@@ -169,7 +169,7 @@ export const serviceFolder: OptionRow = {
 export const wait: OptionRow = {
   flags: '--wait <time>',
   meaning:
-    'follow it no longer than this, such as 10m, then exit with 3; it goes on by itself (default: no limit). Reads that the API holds back are waited for as long (default: 2m)',
+    'follow it no longer than this, such as 10m, then exit with 3, while the background process or a worker goes on with it (default: no limit). Reads that the API holds back are waited for as long (default: 2m)',
 }
 
 export const askAgain: OptionRow = {

@@ -28,7 +28,14 @@ export async function review(input: CommandInput): Promise<ExitCode> {
   const seen = await viewForVoter(activity, { client, place, known, actual: await readActual(client) })
   if (json) writeJson(io, { activity: seen })
   else io.out(renderActivity(seen, io.style, place.now()))
+  sayClock(input, place)
   return EXIT.done
+}
+
+/** Says where ages and lapse times are by another clock than the API's, which counts. */
+export function sayClock({ io }: Pick<CommandInput, 'io'>, { clock }: Pick<Place, 'clock'>): void {
+  if (clock?.isTold() === false)
+    io.say('The API does not tell its time: ages, and when approvals lapse, are by the clock of this machine.\n')
 }
 
 /** What an activity is held against. */

@@ -58,11 +58,19 @@ export async function withSendsKnown(
 ): Promise<ActivityView> {
   const order = await ledger.findByBody(fingerprint)
   const batch = order && isWaiting(status) ? await batchOf(order) : undefined
-  const found = order === undefined ? view : { ...view, reference: order.reference, ...(batch && { batch }) }
+  const found =
+    order === undefined ? view : { ...asOrdered(view, order), reference: order.reference, ...(batch && { batch }) }
   const { caip2 } = view.parameters as { readonly caip2?: unknown }
   if (view.sends === undefined || typeof caip2 !== 'string' || status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED')
     return found
   const { feeCeiling, wei } = await ceilingOf(caip2)
   const yours = { ...feeCeiling, wei: wei.toString() }
   return { ...found, sends: view.sends.map((send) => ({ ...send, fee: { ...send.fee, yours } })) }
+}
+
+/** What the ledger has asked for is not made outside, though no plan asks for it. */
+function asOrdered(view: ActivityView, { reference }: SendOrder): ActivityView {
+  const { review } = view
+  if (review?.explained.kind !== 'made outside' && review?.explained.kind !== 'unknown') return view
+  return { ...view, review: { ...review, explained: { kind: 'send', reference } } }
 }

@@ -9,9 +9,9 @@ import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { placeOf, prove, readWay } from '../proof-options.ts'
 import { line } from '../screen.ts'
-import { type ActivityView, factorsLine, renderActivity } from '../views/activity.ts'
+import { type ActivityView, afterVoteText, factorsLine, renderActivity } from '../views/activity.ts'
 import { keepReason, readReason } from '../vote-reasons.ts'
-import { findKnown, viewForVoter } from './review.ts'
+import { findKnown, sayClock, viewForVoter } from './review.ts'
 import { voteOnBatch } from './vote-batch.ts'
 
 /** Votes for activities. */
@@ -66,6 +66,7 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   const all: Named[] = []
   for (const activity of found.values()) all.push({ activity, before: await seen(activity) })
   if (!json) io.out(all.map(({ before }) => renderActivity(before, io.style, place.now())).join('\n'))
+  sayClock(input, place)
   const waiting = all.filter(({ activity }) => isWaiting(activity.status))
   const done: Voted[] = []
   for (const { activity, before } of all) {
@@ -122,7 +123,8 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
     if (!json) {
       const mine = (after.missingFactors ?? []).map((one) => line`  it needs ${factorsLine(one)}\n`)
       io.out(
-        line`${choice === 'approve' ? 'Approved' : 'Rejected'} ${after.code}: now ${wordOf(after)}\n` + mine.join(''),
+        line`${choice === 'approve' ? 'Approved' : 'Rejected'} ${after.code}: ${afterVoteText(after)}\n` +
+          mine.join(''),
       )
       if (file !== undefined) io.say(line`The API has no place for a reason: it is kept on this machine, in ${file}.\n`)
     }
@@ -190,19 +192,23 @@ function nothingVoted(cause: unknown): unknown {
   return new QuorateError(code, message, { facts: { ...facts, voted: 'nothing' }, exit, cause, ...rest })
 }
 
-/** Throws `cli/not-as-planned` for an activity that asks for something else than the plan it belongs to. */
+/** Throws `cli/not-as-planned` for an activity that asks for something else than the plan that names the same thing. */
 function assertAsPlanned({ review, code }: ActivityView): void {
   if (review?.explained.kind !== 'mismatch') return
-  const { plan, deviations } = review.explained
-  throw new QuorateError('cli/not-as-planned', `${code} is not what the plan says that it belongs to`, {
-    facts: {
-      plan: plan.digest,
-      differs: deviations.map(({ parameter }) => parameter).join(', '),
-      voted: 'nothing',
+  const { plan, batch, deviations } = review.explained
+  throw new QuorateError(
+    'cli/not-as-planned',
+    `${code} asks for something else than activity ${batch + 1} of plan ${plan.digest.slice(0, 12)}`,
+    {
+      facts: {
+        plan: plan.digest,
+        differs: deviations.map(({ parameter }) => parameter).join(', '),
+        voted: 'nothing',
+      },
+      next: 'ask the user who requested it, and reject it; or approve what it asks for all the same with --despite-mismatch',
+      exit: EXIT.refused,
     },
-    next: 'ask the user who requested it, and reject it; or approve what it asks for all the same with --despite-mismatch',
-    exit: EXIT.refused,
-  })
+  )
 }
 
 function wordOf({ status }: ActivityView): string {

@@ -43,7 +43,7 @@ import {
   withFunds,
 } from '../../sending/index.ts'
 import { readFeeSettings, readNodeSettings } from '../background/kept-chains.ts'
-import { withApplies } from '../background/temporal.ts'
+import { carrierOf, withApplies } from '../background/temporal.ts'
 import { asksAgain, type CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
@@ -282,7 +282,7 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     const view = events ?? createSendBatchView(io, batch.rows.length)
     const detaches = options['detach'] === true
     const next = `run the same command again, or look with \`quorate sends --batch ${batch.batchId.slice(0, 12)}\``
-    const patience = createPatience(input, { what: 'the batch', next })
+    const patience = createPatience(input, { what: 'the batch', next, carrier: carrierOf(input) })
     patience.asking(answers)
     let before = ''
     const until = (progress: SendBatchProgress, first: SendBatchProgress) => {

@@ -32,7 +32,7 @@ import {
   withFinality,
 } from '../../sending/index.ts'
 import { readNodeSettings } from '../background/kept-chains.ts'
-import { withApplies } from '../background/temporal.ts'
+import { carrierOf, withApplies } from '../background/temporal.ts'
 import { asksAgain, type CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
@@ -193,7 +193,7 @@ export function begin(input: CommandInput, place: Place, order: SendOrder, joine
     }
     const client = reader(place)
     const next = 'run the same command again: it finds the send, which is made once'
-    const patience = createPatience(input, { what: 'the send', next })
+    const patience = createPatience(input, { what: 'the send', next, carrier: carrierOf(input) })
     patience.asking(answers)
     const enough = async ({ activityId, state, error }: SendProgress) => {
       patience.look(() => `the send is ${state}${error ? `, last answer: ${error.message}` : ''}`)

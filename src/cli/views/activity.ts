@@ -4,7 +4,7 @@ import { type MissingFactors, missingMethods, votesOn } from '../../authority/in
 import type { ReviewedActivity } from '../../operations/index.ts'
 import { factorsText, renderApprovers, renderEffects, renderPower, shortCode } from '../../plan/index.ts'
 import { fromTimestamp, isWaiting, type Json, type Wire } from '../../protocol/index.ts'
-import { type Actual, type Address, kinds, nameValue, type Value } from '../../resources/index.ts'
+import { type Actual, type Address, formatAddress, KINDS, kinds, nameValue, type Value } from '../../resources/index.ts'
 import type { SendNames } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
@@ -139,7 +139,7 @@ export const renderActivity = view(
       ['code', style.strong(view.code)],
       ['type', view.type.replace('ACTIVITY_TYPE_', '')],
       ['status', renderStatus(view.status, style)],
-      ['requested', `by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago`],
+      ['requested', `by ${view.requestedBy}, ${ago(now - Date.parse(view.requestedAt))}`],
       ...planRows(view, style),
       ['approved', view.approvedBy.join(', ') || 'by nobody'],
       ...neededRows(view, style),
@@ -181,6 +181,7 @@ function planRows({ review }: ActivityView, style: Style): readonly (readonly st
     return [['plan', style.warning(`made outside: ${looked}`)]]
   }
   if (explained.kind === 'rotation') return [['order', rotationText(explained)]]
+  if (explained.kind === 'send') return [['order', 'a payment that `quorate send` of this data folder asks for']]
   const { digest, createdAt, commit } = explained.plan
   const plan = `${digest.slice(0, 12)} of ${createdAt}${commit === undefined ? '' : `, commit ${commit.slice(0, 12)}`}`
   if (explained.kind === 'planned') return [['plan', `${plan}, activity ${explained.batch + 1}`]]
@@ -265,7 +266,7 @@ const renderApproval = view((view: ActivityView, style: Style, now: number): str
   const width = Math.max(6, ...rows.map(([name]) => name!.length))
   const lines = rows.map(([name, text]) => `           ${style.dim(name!.padEnd(width))} ${text}\n`)
   const alike = (view.lookAlikes ?? []).map((one) => `           ${style.warning(lookAlikeText(one))}\n`)
-  const asked = `by ${requestedBy}, ${age(now - Date.parse(requestedAt))} ago`
+  const asked = `by ${requestedBy}, ${ago(now - Date.parse(requestedAt))}`
   return `${style.strong(code)}  ${what}  ${asked}  ${style.dim(view.id)}\n${lines.join('')}${alike.join('')}`
 })
 
@@ -291,16 +292,31 @@ const renderGroup = view(
     const count = `${views.length} of ${rows} ${rows === 1 ? 'row' : 'rows'}`
     const head = `${style.strong('batch')}      ${batchId.slice(0, 12)} of ${file}: ${count}; \`quorate approve --batch FILE\` votes on those of a file\n`
     const left = views.length - shown.length
-    const rest = `           ${style.dim('and'.padEnd(9))} ${left} more of this batch: \`quorate activities --waiting --limit ${listed}\` lists them\n`
+    const rest = `           ${style.dim('and'.padEnd(9))} ${left} more of this batch: \`quorate activities --waiting --limit ${listed}\` lists all\n`
     return `${head}${shown.join('')}${left === 0 ? '' : rest}`
   },
 )
 
 /** What it would change, by name; of many the first three. */
-function touched({ review }: ActivityView): readonly string[] {
-  const names = (review?.changes ?? []).map(({ address }) => address)
+function touched(view: ActivityView): readonly string[] {
+  const { review } = view
+  if (!review) return []
+  const changes = review.changes.map(({ address }) => address)
+  const names = changes.length > 0 ? changes : namedIn(view)
   const shown = names.length > 3 ? [...names.slice(0, 3), `${names.length - 3} more`] : names
   return shown.length > 0 ? [shown.join(', ')] : []
+}
+
+/** What an activity of which no change is rebuilt makes, by the name that it gives it, and what lives of what it names. */
+function namedIn({ type, parameters }: ActivityView): readonly string[] {
+  const members = Object.entries((parameters ?? {}) as Readonly<Record<string, unknown>>)
+  const kind = KINDS.find((one) => kinds[one].create?.type === type)
+  const name = members.find(([member]) => /^name$|Name$/.test(member))?.[1]
+  const made = kind && kinds[kind].parent === undefined && typeof name === 'string' ? [formatAddress(kind, name)] : []
+  const lives = members
+    .flatMap(([, value]) => value)
+    .flatMap((text) => (typeof text === 'string' ? (/^\$\{([^${}]+)\}$/.exec(text)?.[1] ?? []) : []))
+  return [...new Set([...made, ...lives])]
 }
 
 /** One line of a list of activities. */
@@ -310,7 +326,7 @@ export const renderActivityLine = view((view: ActivityView, style: Style, now: n
   const alike = (view.lookAlikes ?? []).map((one) => `    ${style.warning(lookAlikeText(one))}\n`)
   const factors = (view.missingFactors ?? []).map((one) => `    ${style.warning(`needs ${factorsLine(one)}`)}\n`)
   const effects = effectRows(view, style, MOST_PAYMENTS).map(([name, value]) => `    ${style.dim(name!)} ${value}\n`)
-  return `${style.strong(view.code)}  ${[type, ...touched(view), renderStatus(view.status, style)].join('  ')}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${effects.join('')}${factors.join('')}${failure}${alike.join('')}`
+  return `${style.strong(view.code)}  ${[type, ...touched(view), renderStatus(view.status, style)].join('  ')}  by ${view.requestedBy}, ${ago(now - Date.parse(view.requestedAt))}  ${style.dim(view.id)}\n${effects.join('')}${factors.join('')}${failure}${alike.join('')}`
 })
 
 /** What it pays to whom, and under which reference. */
@@ -354,6 +370,21 @@ function renderStatus(status: string, style: Style): string {
   const word = status.replace('ACTIVITY_STATUS_', '')
   if (word === 'COMPLETED') return style.good(word)
   return word === 'FAILED' || word === 'REJECTED' ? style.error(word) : style.warning(word)
+}
+
+/** What a vote has made of an activity: whose approval it still needs, or how it has ended. */
+export function afterVoteText({ status, failure, review }: ActivityView): string {
+  if (!isWaiting(status)) return `now ${status.replace('ACTIVITY_STATUS_', '')}${failure ? `: ${failure}` : ''}`
+  const needed = review?.standing?.needed
+  if (needed?.outcome === 'waits') return `it still needs ${renderApprovers(needed)}`
+  return status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED'
+    ? 'it still needs an approval; whose is not worked out here'
+    : 'it still waits'
+}
+
+/** How long ago something was: `3 minutes ago`, and in its first second `just now`. */
+export function ago(ms: number): string {
+  return Math.round(ms / 1000) < 1 ? 'just now' : `${age(ms)} ago`
 }
 
 /** A duration in its largest unit: `3 minutes`. */

@@ -2,8 +2,8 @@ import type { ApplyProgress } from '../../../activities/index.ts'
 import { type Forecast, type Plan, renderApprovers, shortCode } from '../../plan/index.ts'
 import type { Io, Style } from '../io.ts'
 import { oneRowEach, overLines, view } from '../screen.ts'
-import type { Patience } from '../waiting.ts'
-import { age } from './activity.ts'
+import type { Carrier, Patience } from '../waiting.ts'
+import { ago } from './activity.ts'
 
 type BatchProgress = ApplyProgress['batches'][number]
 
@@ -31,9 +31,9 @@ export const renderBatch = view((batch: BatchProgress, style: Style, now: number
 /** Who has approved it, since when it waits, and who must vote again. */
 function votesText({ votes, since }: BatchProgress, style: Style, now: number): readonly string[] {
   const { approved = [], lapsed = [] } = votes ?? {}
-  const waited = since ? `, for ${age(now - Date.parse(since))}` : ''
+  const requested = since ? `; requested ${ago(now - Date.parse(since))}` : ''
   const again = lapsed.length > 0 ? [style.warning(`please vote again: ${lapsed.join(', ')}`)] : []
-  return [style.dim(`approved by ${approved.join(', ') || 'nobody'}${waited}`), ...again]
+  return [style.dim(`approved by ${approved.join(', ') || 'nobody'}${requested}`), ...again]
 }
 
 /** The result table: every step and how it stands. Always shown at the end of an apply, whatever came of it. */
@@ -41,11 +41,27 @@ export const renderResult = view((progress: ApplyProgress, style: Style, now: nu
   return rowsOf(progress.batches, style, now) + totalsOf(progress)
 })
 
+/** What goes on with an apply once nobody follows it. */
+const WHAT_CARRIES_ON: Readonly<Record<Carrier, string>> = {
+  background:
+    'Then the background process of this machine goes on with the apply; where that is gone, as after a CI job, the next `quorate apply` does.',
+  worker:
+    'Then a worker of this Temporal server (`quorate worker`) goes on with the apply; where none runs, nothing goes on until one is started.',
+}
+
+/** How an apply is told that nobody follows further. */
+export interface Rested {
+  readonly style: Style
+  readonly now: number
+  readonly carrier: Carrier
+}
+
 /** What came of an apply that nobody follows further: the result table, with what waits last and once, by whom it needs. */
-export const renderRest = view((progress: ApplyProgress, plan: Plan, style: Style, now: number): string => {
+export const renderRest = view((progress: ApplyProgress, plan: Plan, rested: Rested): string => {
+  const { style, now } = rested
   if (progress.state !== 'waiting') return renderResult(progress, style, now)
   const others = progress.batches.filter(({ state }) => state !== 'waiting')
-  return rowsOf(others, style, now) + totalsOf(progress) + renderWaiting(progress, plan, style, now)
+  return rowsOf(others, style, now) + totalsOf(progress) + renderWaiting(progress, plan, rested)
 })
 
 function rowsOf(batches: readonly BatchProgress[], style: Style, now: number): string {
@@ -204,8 +220,8 @@ export const renderStanding = view(
   },
 )
 
-/** The activities that wait, whose approvals they need, and how to vote. */
-export const renderWaiting = view((progress: ApplyProgress, plan: Plan, style: Style, now: number): string => {
+/** The activities that wait, whose approvals they need, how to vote, and what carries the apply on after that. */
+export const renderWaiting = view((progress: ApplyProgress, plan: Plan, { style, now, carrier }: Rested): string => {
   const lines = progress.batches
     .filter(({ state }) => state === 'waiting')
     .map((batch) => {
@@ -215,5 +231,5 @@ export const renderWaiting = view((progress: ApplyProgress, plan: Plan, style: S
       const more = [...votesText(batch, style, now), style.dim(`activity ${activityId}, fingerprint ${fingerprint}`)]
       return `  ${style.strong(shortCode(fingerprint ?? ''))}  ${summary}, waits for ${who}\n             ${more.join('; ')}\n`
     })
-  return `Waiting for approval:\n${lines.join('')}Each of them votes with \`quorate approve CODE\`. The apply goes on by itself; so does the next \`quorate apply\`.\n`
+  return `Waiting for approval:\n${lines.join('')}Each of them votes with \`quorate approve CODE\`. ${WHAT_CARRIES_ON[carrier]}\n`
 })

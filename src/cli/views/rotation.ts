@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
 import { shortCode } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
-import { age } from './activity.ts'
+import { age, ago } from './activity.ts'
 
 /** What will be done, before it is. */
 export const renderRotationOrder = view(
@@ -36,7 +36,7 @@ export const renderRotation = view((progress: RotationProgress, style: Style, no
       'waits',
       waiting === undefined
         ? ''
-        : `${shortCode(waiting.fingerprint)}, for ${age(now - Date.parse(waiting.since))}, approved by ${waiting.approved.map(printable).join(', ') || 'nobody'}; others vote with \`quorate approve ${shortCode(waiting.fingerprint)}\``,
+        : `${shortCode(waiting.fingerprint)}, requested ${ago(now - Date.parse(waiting.since))}, approved by ${waiting.approved.map(printable).join(', ') || 'nobody'}; others vote with \`quorate approve ${shortCode(waiting.fingerprint)}\``,
     ],
     ['deletes', state === 'overlap' && deletesAt !== undefined ? `the old key at ${deletesAt}, by itself` : ''],
     ['proof', proof === undefined ? '' : PROOFS[proof]],

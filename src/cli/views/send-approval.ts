@@ -2,7 +2,7 @@
 import { chainName } from '../../chain/index.ts'
 import { printable } from '../../diagnostics/index.ts'
 import { shortCode } from '../../plan/index.ts'
-import type { Wire } from '../../protocol/index.ts'
+import { isWaiting, type Wire } from '../../protocol/index.ts'
 import { type AskedRow, type BatchTotal, chainOf, describeSend, type SendDescription } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
@@ -75,7 +75,7 @@ export const renderRowVotes = view((votes: readonly RowVote[], style: Style): st
   const lines = votes.flatMap(({ row, outcome, status, error }) => {
     // What was not submitted is said beside its row already.
     if (outcome === 'ended' || outcome === 'absent' || outcome.endsWith(' before')) return []
-    const now = status === undefined ? '' : `: now ${wordOf(status)}`
+    const now = status === undefined ? '' : `: ${nowText(row, status)}`
     const colour = outcome === 'approved' || outcome === 'rejected' ? style.good : style.warning
     const why = error === undefined ? '' : `: ${printable(error)}`
     return [`  ${`line ${row.row.line}`.padEnd(9)} ${printable(row.order.reference)}  ${colour(outcome)}${now}${why}\n`]
@@ -99,6 +99,13 @@ export function toRowVoteJson({
   const ofActivity = activity ? { activityId: activity.id, code: shortCode(activity.fingerprint) } : {}
   const { receiver, amount } = description
   return { row: row.row.line, reference, from, receiver, amount, fee: feeOf(row), ...ofActivity, ...vote }
+}
+
+/** A row that still waits is not read again: who is needed, a review says. */
+function nowText(row: AskedRow, status: string): string {
+  if (!isWaiting(status)) return `now ${wordOf(status)}`
+  const code = 'activity' in row ? ` ${shortCode(row.activity.fingerprint)}` : ''
+  return `still waits for others; \`quorate review${code}\` says for whom`
 }
 
 function wordOf(status: string): string {

@@ -22,7 +22,7 @@ import {
 } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
-import { age } from './activity.ts'
+import { ago } from './activity.ts'
 import { forecastLine, outcomeWords } from './explanation.ts'
 import { balanceRows } from './send-balances.ts'
 import { renderCall } from './send-call.ts'
@@ -121,7 +121,7 @@ export const renderSend = view((progress: SendProgress, style: Style, now: numbe
       ? [
           style.strong(fingerprint === undefined ? '' : shortCode(fingerprint)),
           style.dim(
-            `approved by ${approved.map(printable).join(', ') || 'nobody'}${since === undefined ? '' : `, for ${age(now - Date.parse(since))}`}`,
+            `approved by ${approved.map(printable).join(', ') || 'nobody'}${since === undefined ? '' : `; requested ${ago(now - Date.parse(since))}`}`,
           ),
           ...(lapsed.length > 0 ? [style.warning(`please vote again: ${lapsed.map(printable).join(', ')}`)] : []),
         ]

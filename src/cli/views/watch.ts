@@ -78,7 +78,7 @@ export const renderWatch = view((watched: Watched, style: Style, nowMs: number):
     const by = approvedBy.length === 0 ? 'nobody' : approvedBy.join(', ')
     return `waits: ${type.replace('ACTIVITY_TYPE_', '')} ${shortCode(fingerprint)}, since ${since} (${age}), approved by ${by}`
   })
-  const lines = [...facts, ...rows, ...(more > 0 ? [`and ${more} more (\`--json\` has them all)`] : []), ...waiting]
+  const lines = [...facts, ...rows, ...(more > 0 ? [`and ${more} more (\`--json\` has all)`] : []), ...waiting]
   return head + lines.map((text) => `  ${text}\n`).join('')
 })
 
