@@ -1,10 +1,6 @@
 import type { Codes } from '../diagnostics/index.ts'
 
 export const sessionCodes = {
-  'session/none': {
-    summary: 'nobody is logged in to this organization on this machine',
-    solve: 'log in with `quorate login`, or give a key',
-  },
   'session/expired': {
     summary: 'the session that is kept for this organization has expired',
     solve: 'log in again with `quorate login`, or end it with `quorate logout` to work with another key',
