@@ -150,8 +150,9 @@ async function feesToBeat(
 }
 
 /**
- * Fees that the caller has set count; the others are the service's, beneath its ceiling. The tip is never above the whole fee.
- * While the base fee alone is more, nothing is signed: it would hold up all that comes after it.
+ * Fees that the caller has set count; the others are the service's, beneath its ceiling: with a tip of the caller's the whole is cut to
+ * the ceiling, or to the tip where that is more. The tip is never above the whole fee. While the base fee alone is more, nothing is
+ * signed: it would hold up all that comes after it.
  */
 function chooseFees(
   { maxFeePerGas, maxPriorityFeePerGas, nonce }: StoredSendRequest,
@@ -166,8 +167,11 @@ function chooseFees(
     if (most < baseFee && nonce === undefined) return { waitsFor: tooDear(baseFee, `its \`maxFeePerGas\` is ${most}`) }
     return { maxFeePerGas: most, maxPriorityFeePerGas: tip < most ? tip : most }
   }
-  const whole = offered.maxFeePerGas - offered.maxPriorityFeePerGas + tip
-  if (whole <= ceiling || maxPriorityFeePerGas !== undefined) {
+  // A caller's tip is no word on the rest: what the service adds to it stays beneath the ceiling.
+  const bound = tip > ceiling ? tip : ceiling
+  const wanted = offered.maxFeePerGas - offered.maxPriorityFeePerGas + tip
+  const whole = beaten === undefined && wanted > bound ? bound : wanted
+  if (whole <= bound) {
     if (whole < baseFee && nonce === undefined) return { waitsFor: tooDear(baseFee, `the ceiling is ${ceiling}`) }
     return { maxFeePerGas: whole, maxPriorityFeePerGas: tip }
   }

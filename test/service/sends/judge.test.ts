@@ -59,6 +59,26 @@ test('sends: a node that lies of all fees is believed up to the cap of the chain
   expect(ended).toEqual({ txStatus: 'INCLUDED', eth: ended.eth })
 })
 
+test("sends: a tip of the caller's is offered as it is, and what the service adds to it stays beneath the ceiling", async () => {
+  const { anvil, node, makeSender, submit, end } = stage
+  const from = await makeSender()
+  const block = await anvil.rpc<object>('eth_getBlockByNumber', 'latest', false)
+  // 400 gwei: room for that to double is above the cap.
+  const dear = '0x5d21dba000'
+  node.fault = ({ method }) => {
+    if (method === 'eth_feeHistory') return { result: { baseFeePerGas: [dear, dear], reward: [[dear]] } }
+    return method === 'eth_getBlockByNumber' ? { result: { ...block, baseFeePerGas: dear } } : undefined
+  }
+  const id = await submit(from, { maxPriorityFeePerGas: '100000000000' })
+  await stage.until(async () => (await stage.stateOf(id)).txStatus !== 'INITIALIZED')
+  node.fault = () => undefined
+  const { eth } = await end(id)
+  expect(await anvil.rpc('eth_getTransactionByHash', eth!.txHash)).toMatchObject({
+    maxPriorityFeePerGas: `0x${(100_000_000_000).toString(16)}`,
+    maxFeePerGas: `0x${(500_000_000_000).toString(16)}`,
+  })
+})
+
 test('sends: while the node serves another chain for a moment, a send waits for it', async () => {
   const { node, makeSender, submit, end } = stage
   const from = await makeSender()
