@@ -1,3 +1,4 @@
+import type { SubmitClient } from '../src/client/index.ts'
 import { QuorateError } from '../src/diagnostics/index.ts'
 import { readActual } from '../src/live/index.ts'
 import { checkFresh, kindsOf, makeBody, type Plan, subOrganizationsOf } from '../src/plan/index.ts'
@@ -51,6 +52,12 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
   const open = async (step: Step) => {
     const one = await openBatch(planStore, step)
     return { ...one, client: await deps.clientFor(one.plan.organization) }
+  }
+  /** The same for a step that acts with the key: what a plan says that its user may do, another may not, or may do alone. */
+  const openToAct = async (step: Step) => {
+    const one = await open(step)
+    await assertActor(one.plan, one.client)
+    return one
   }
   /** Reduces the batch's activity to what a walk needs, and keeps what later batches build on. */
   const take = async (activity: Wire.Activity, { batch, records }: BatchInRun, publicKey: string) => {
@@ -109,7 +116,7 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
     },
 
     async prepareRequest({ timestampMs, ...step }) {
-      const one = await open(step)
+      const one = await openToAct(step)
       const { asked, records, client } = one
       const own = await records.activityId()
       const { askAgain } = one.plan
@@ -127,7 +134,7 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
     },
 
     async submitRequest(step) {
-      const one = await open(step)
+      const one = await openToAct(step)
       const { asked, records, client } = one
       const fingerprint = await records.body()
       if (fingerprint === undefined) throw new ApplyError('apply/body-missing', 'no body was made for this batch')
@@ -153,7 +160,7 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
     },
 
     async castVote({ timestampMs, ...step }) {
-      const one = await open(step)
+      const one = await openToAct(step)
       const { plan, asked, records, client } = one
       const activity = await readOwn(one)
       const { id, fingerprint } = activity
@@ -229,4 +236,15 @@ function isSpent({ state }: ApplyProgress): boolean {
 
 function pathOf(type: string): string {
   return catalogue[type as keyof typeof catalogue].path
+}
+
+/** Throws `apply/other-user` where the key is not of the user that the plan was made for; another key of that user is taken. */
+async function assertActor({ actor }: Plan, client: SubmitClient): Promise<void> {
+  if (client.publicKey.toLowerCase() === actor.publicKey.toLowerCase()) return
+  const { userId, username } = await client.query('whoami', {})
+  if (userId === actor.userId) return
+  throw new ApplyError(
+    'apply/other-user',
+    `the plan was made for ${actor.userName}, and this worker has ${username}'s key`,
+  )
 }

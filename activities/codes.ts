@@ -124,6 +124,13 @@ export const applyCodes = {
       'apply the plan again; if none of your people began that workflow, find out who can reach Temporal (docs/trust.md)',
     exit: EXIT.refused,
   },
+  'apply/other-user': {
+    summary:
+      'the plan was made for one user, and this worker has the key of another; nothing was submitted by the step',
+    solve:
+      'start a worker with a key of the user that the plan was made for: it goes on there; or cancel the apply and plan with the key that the worker has',
+    retryable: true,
+  },
   'apply/batch-early': {
     summary: 'a workflow asked for a batch before the batches that it depends on were done; nothing was signed',
     solve:

@@ -27,12 +27,13 @@ export function noticesOf({
 }): readonly Notice[] {
   const afterMs = LOOKS_OF_TROUBLE * watch.everyMs
   const all: Notice[] = []
-  for (const { address, action, cause, since, author, pending } of state.drift) {
+  for (const { address, action, cause, since, author, pending, mode } of state.drift) {
     const by = authorText(author === undefined ? {} : { author })
     const parts = [
       `${address} is not as defined (${action}, ${cause}) since ${since}`,
       ...(by === undefined ? [] : [by]),
       ...(pending === undefined ? [] : [`asked for by activity ${pending}`]),
+      ...(mode === 'propose' && state.proposal ? [`\`quorate apply sha256:${state.proposal}\` puts it back`] : []),
     ]
     // Changed again by another activity, it is another drift.
     const key = `drift ${action} ${address} ${author?.activityId ?? ''}`

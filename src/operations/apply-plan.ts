@@ -15,6 +15,7 @@ import type { Place } from './place.ts'
 import { assertApplicable } from './plan-checks.ts'
 import { type Planned, type PlanRequest, planFolder, saveLock } from './plan-folder.ts'
 import { withRejectionsAnywhere } from './rejections.ts'
+import { proposalOf } from './watch.ts'
 
 /** What is told while a plan is applied. */
 export type ApplyEvent =
@@ -110,7 +111,7 @@ export async function applySaved(
   },
 ): Promise<ExitCode> {
   const { place, tell } = door
-  await assertOurs(place, saved)
+  await assertOurs(place, saved, dataDir)
   // Somebody may have rejected it since it was made, or the run that carries it out may not have heard of that yet.
   const plan = await withRejectionsAnywhere(reader(place), saved, { askAgain })
   tell({ kind: 'planned', plan })
@@ -180,9 +181,9 @@ function mayLock(after: Plan, plan: Plan): boolean {
 
 /**
  * Throws `cli/other-organization`, and `cli/other-user`: the forecast of a plan holds for one user. Another key of the same user
- * is accepted.
+ * is accepted. What a watch proposes, anybody with a key of the organization may have applied: the worker that made the plan submits it.
  */
-async function assertOurs(place: Place, { organization, actor }: Plan): Promise<void> {
+async function assertOurs(place: Place, { organization, actor, digest }: Plan, dataDir: string): Promise<void> {
   if (organization.id !== place.organizationId) {
     throw new QuorateError('cli/other-organization', 'the plan belongs to another organization', {
       facts: { plan: organization.id, settings: place.organizationId, submitted: 'nothing' },
@@ -192,6 +193,7 @@ async function assertOurs(place: Place, { organization, actor }: Plan): Promise<
   if (actor.publicKey.toLowerCase() === place.key.publicKey.toLowerCase()) return
   const { userId, username } = await reader(place).query('whoami', {})
   if (userId === actor.userId) return
+  if ((await proposalOf({ dataDir, organizationId: organization.id })) === digest) return
   throw new QuorateError('cli/other-user', `the plan was made for ${actor.userName}, and the key is ${username}'s`, {
     facts: { submitted: 'nothing' },
     next: `apply it with a key of ${actor.userName}, or plan again with this key`,

@@ -200,6 +200,14 @@ export async function listWatches({
   return found.toSorted((a, b) => (a.watch.organization < b.watch.organization ? -1 : 1))
 }
 
+/** Digest of the plan that the watch of the organization proposes now; undefined where there is none. */
+export async function proposalOf({
+  dataDir,
+  organizationId,
+}: Pick<ApplyPlace, 'dataDir' | 'organizationId'>): Promise<string | undefined> {
+  return (await createPlanStore(join(dataDir, 'plans')).watches.stateOf(organizationId))?.proposal
+}
+
 /** The organization of the place as it is watched. Throws `cli/not-watched`. */
 export async function findWatch(place: ApplyPlace): Promise<Watched> {
   const found = (await listWatches(place)).find(({ watch }) => watch.organizationId === place.organizationId)

@@ -6,10 +6,11 @@ import { findWatch, pauseWatch, resumeWatch, runWatch, taskQueueOf, whereShown }
 import { readPlan } from '../../src/plan/index.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { runs } from '../runs.ts'
+import { createTestUser } from '../service/harness.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { askUntil } from '../workflows/asking.ts'
 import { createReplayer } from '../workflows/recorded.ts'
-import { countActivities, quorateShared as quorate, writeFiles } from './harness.ts'
+import { countActivities, keyFile, quorateShared as quorate, writeFiles } from './harness.ts'
 import { connectScene, type Scene, scene } from './scene.ts'
 import { startWorker } from './started-worker.ts'
 
@@ -224,6 +225,50 @@ describe('watch: propose and repair', () => {
     const planned = await quorate(['plan', place.defs, '--json'], place)
     expect(readPlan(planned.stdout).changes).toEqual([])
     await replayLooks(place)
+  })
+
+  test('another user has the proposal applied, by the worker that made it, and no other plan of that worker’s user', async () => {
+    const place = await watchedScene()
+    const bob = await createTestUser(place.service, 'bob')
+    const asBob = {
+      ...place,
+      env: { ...place.env, QUORATE_API_KEY_FILE: keyFile(place.folder, 'bob', bob.privateKey) },
+    }
+    await untilSearchable(place)
+    await editByHand(place)
+    await quorate(['watch', 'add', place.defs, '--every', '1h', '--kind', 'tags=propose'], place)
+    const { proposal } = await look(place, (state) => state.proposal !== undefined)
+    const file = join(place.folder, 'plan.json')
+    expect((await quorate(['plan', place.defs, '--out', file], place)).exit).toBe(0)
+    const other = await quorate(['apply', file, '--yes'], asBob)
+    expect([other.exit, other.stderr]).toEqual([1, expect.stringContaining('error cli/other-user')])
+
+    const applied = await quorate(['apply', `sha256:${proposal}`, '--yes'], asBob)
+    expect([applied.exit, applied.stderr]).toEqual([0, expect.stringContaining('create tag treasury')])
+    const { activities } = await place.service.root.query('list_activities', { paginationOptions: { limit: '100' } })
+    const made = activities.filter(({ type }) => type === 'ACTIVITY_TYPE_CREATE_USER_TAG')
+    expect(new Set(made.flatMap(({ votes }) => votes.map(({ userId }) => userId)))).toEqual(
+      new Set([place.service.rootUserId]),
+    )
+  })
+
+  test('a worker with the key of another user submits nothing of a plan, says so, and one with the right key goes on', async () => {
+    const place = await watchedScene()
+    const bob = await createTestUser(place.service, 'bob')
+    const before = await countActivities(place.service)
+    await place.stopWorker()
+    const worker = await startWorker({
+      ...place.env,
+      QUORATE_API_KEY_FILE: keyFile(place.folder, 'bob', bob.privateKey),
+    })
+    writeFiles(place.defs, { 'acme.yaml': definitions.replace('EXPORT', 'SIGN') })
+    const waiting = await quorate(['apply', place.defs, '--yes', '--wait', '15s'], place)
+    expect(waiting.stderr).toContain("the plan was made for root, and this worker has bob's key")
+    expect(await countActivities(place.service)).toBe(before)
+    await worker.kill()
+    await place.startWorker()
+    expect((await quorate(['apply', place.defs, '--yes'], place)).exit).toBe(0)
+    expect(await countActivities(place.service)).toBe(before + 1)
   })
 
   test('a worker that is killed in a look delays it, and what is repaired is repaired once', async () => {

@@ -85,7 +85,8 @@ function nothing({ state, error }: ApplyProgress): string {
 
 /** Whether a try was answered by an error that was not shown yet. */
 function isTriedAgain(old: BatchProgress | undefined, { state, error }: BatchProgress): boolean {
-  return state === 'submitting' && error !== undefined && old?.error?.message !== error.message
+  const isTried = state === 'submitting' || state === 'pending'
+  return isTried && error !== undefined && old?.error?.message !== error.message
 }
 
 /** The changes between two looks, one line for each batch; for output that only grows. */
@@ -115,7 +116,10 @@ export const renderNews = view(
 
 /** What an apply is at, in one line: the activities that are being submitted or wait, and what the last try was answered. */
 export function openInWords({ batches, error }: ApplyProgress): string {
-  const open = batches.filter(({ state }) => state === 'submitting' || state === 'waiting')
+  const open = batches.filter(
+    ({ state, error: why }) =>
+      state === 'submitting' || state === 'waiting' || (state === 'pending' && why !== undefined),
+  )
   const said = open.map((batch) => {
     const why = batch.error ? `, last answer: ${batch.error.message}` : ''
     const code = batch.fingerprint ? ` ${shortCode(batch.fingerprint)}` : ''
