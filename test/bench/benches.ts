@@ -8,6 +8,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<voi
   reconcile: () => import('./reconcile.ts'),
   policy: () => import('./policy.ts'),
   processes: () => import('./processes.ts'),
+  rotate: () => import('./rotate.ts'),
   scale: () => import('./scale.ts'),
   scenarios: () => import('./scenarios.ts'),
   sign: () => import('./sign.ts'),

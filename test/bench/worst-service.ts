@@ -1,4 +1,5 @@
-/** The process that serves for the bench of worst bodies: it starts on a folder and says how busy its main thread was. */
+/** The process that serves for the benches of worst bodies and of sealing anew: it starts on a folder and says how busy its main thread was. */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createService, type Service } from '../../src/service/index.ts'
 
 export type Ask = { readonly serve: string } | { readonly measure: true } | { readonly end: true }
@@ -8,6 +9,8 @@ export interface Busy {
   /** The longest that it computed without answering anybody. */
   readonly held: number
   readonly all: number
+  /** How late the loop was, in milliseconds by the clock. */
+  readonly delays: { readonly p50: number; readonly p99: number; readonly longest: number }
 }
 
 let service: Service | undefined
@@ -25,10 +28,21 @@ function look(): void {
 }
 setInterval(look, 1)
 
+const RESOLUTION_MS = 1
+const loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+loop.enable()
+
+function readDelays(): Busy['delays'] {
+  const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS)
+  const delays = { p50: late(loop.percentile(50)), p99: late(loop.percentile(99)), longest: late(loop.max) }
+  loop.reset()
+  return delays
+}
+
 process.on('message', async (ask: Ask) => {
   if ('measure' in ask) {
     look()
-    process.send!({ held, all } satisfies Busy)
+    process.send!({ held, all, delays: readDelays() } satisfies Busy)
     held = 0
     all = 0
     return
