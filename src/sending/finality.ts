@@ -33,7 +33,7 @@ export interface Finality {
   readonly confirmations?: number
   /** How many of them make it final. */
   readonly of?: number
-  /** What it has cost, in the smallest unit of the chain's currency; a node of Ethereum's kind tells it. */
+  /** What it has cost, in the smallest unit of the chain's currency. */
   readonly fee?: string
   /** Why the user's own node does not say so. */
   readonly node?: 'no answer' | 'another chain' | 'behind' | 'in no block' | 'reverted'
@@ -208,6 +208,20 @@ async function openSolana(url: string, caip2: string): Promise<Look> {
     if (status.err !== null) return unsaid('reverted')
     const isRooted = status.confirmationStatus === 'finalized'
     const confirmations = isRooted ? ROOTED : Math.min(status.confirmations ?? 0, ROOTED - 1)
-    return { reportedBy: 'node', block: String(status.slot), confirmations, of: ROOTED }
+    return { reportedBy: 'node', block: String(status.slot), confirmations, of: ROOTED, ...(await readFee(url, hash)) }
+  }
+}
+
+/** What a transaction in a block has cost; nothing where the node does not keep that. */
+async function readFee(url: string, hash: string): Promise<Pick<Finality, 'fee'>> {
+  const asked = { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 }
+  try {
+    const found = await askNode<{ readonly meta: { readonly fee: number } | null } | null>(url, 'getTransaction', [
+      hash,
+      asked,
+    ])
+    return found?.meta ? { fee: String(BigInt(found.meta.fee)) } : {}
+  } catch {
+    return {}
   }
 }

@@ -209,7 +209,8 @@ test('send finality: on Solana a send is final when the cluster cannot take its 
   const [early] = await asked()
   expect([stateOf(early!), early!.finality!.reportedBy]).toEqual(['included', 'node'])
   solana.produce(40)
-  expect((await asked()).map(stateOf)).toEqual(['final'])
+  const [final] = await asked()
+  expect([stateOf(final!), final!.finality!.fee]).toEqual(['final', '5000'])
 })
 
 test('send finality: `send`, `sends` and their JSON say it alike', async () => {
