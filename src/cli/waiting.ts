@@ -145,7 +145,7 @@ export function createPatience(
     carrier = 'background',
   }: {
     readonly what: string
-    readonly next: string
+    readonly next: string | (() => string)
     /** What goes on with it, whoever looks. @default the background process */
     readonly carrier?: Carrier
   },
@@ -225,7 +225,7 @@ export function createPatience(
           {
             exit: EXIT.waiting,
             facts: { open: open() },
-            next,
+            next: typeof next === 'string' ? next : next(),
           },
         )
       }

@@ -62,6 +62,15 @@ test('send ends: what may offer too little has not ended, says what it waits for
   const list = async () => (await quorate(['sends'], { env, cwd: folder })).stdout
   const waits = /^too little .* stuck .* wei now, and its `maxFeePerGas` is 1: nothing is signed until it costs less$/m
   await expect.poll(list, { interval: 500 }).toMatch(waits)
+  const asked = { ref: 'too little', 'max-fee': '1wei', amount: '3wei' }
+  const waited = await day.send(['--yes', '--wait', '1s'], asked)
+  expect([waited.exit, waited.stderr]).toEqual([
+    3,
+    expect.stringMatching(/^ {2}open +the send is stuck, last answer: /m),
+  ])
+  expect(waited.stderr).toMatch(
+    /^ {2}next +wait: it goes on by itself as soon as it can; on Ethereum `quorate sends replace`/m,
+  )
   expect(await day.paid()).toBe(before)
   await anvil.rpc('anvil_setNextBlockBaseFeePerGas', '0x0')
   await anvil.rpc('evm_mine')

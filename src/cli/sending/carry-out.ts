@@ -23,11 +23,13 @@ import {
   isDenied,
   isFinal,
   ledgerOf,
+  nextOf,
   type prepareSend,
   releaseGivenUp,
   type SendDescription,
   type Simulation,
   simulateSends,
+  stateOf,
   whyDenied,
   withFinality,
 } from '../../sending/index.ts'
@@ -192,11 +194,15 @@ export function begin(input: CommandInput, place: Place, order: SendOrder, joine
         io.say(renderSend(progress, io.style, place.now()))
     }
     const client = reader(place)
-    const next = 'run the same command again: it finds the send, which is made once'
+    let told = joined
+    const next = () =>
+      (told && nextOf({ progress: told })) ?? 'run the same command again: it finds the send, which is made once'
     const patience = createPatience(input, { what: 'the send', next, carrier: carrierOf(input) })
     patience.asking(answers)
-    const enough = async ({ activityId, state, error }: SendProgress) => {
-      patience.look(() => `the send is ${state}${error ? `, last answer: ${error.message}` : ''}`)
+    const enough = async (progress: SendProgress) => {
+      const { activityId, state, error } = progress
+      told = progress
+      patience.look(() => `the send is ${stateOf({ progress })}${error ? `, last answer: ${error.message}` : ''}`)
       // Its worker has another folder: nobody who only waits here changes that.
       if (error?.code === 'apply/order-missing') return !io.terminal
       // An error is told once several tries have had the same end, such as while the API has no node of the chain.
