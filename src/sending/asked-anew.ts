@@ -73,13 +73,18 @@ export async function asTheyStand<One extends Listed & { readonly sendId: string
 ): Promise<readonly (One & AsItStands)[]> {
   const told = api && now ? await askedAnew(earlier, { api, now }) : earlier
   const settled = await withFinality(await findReplacers(ledger, told), ledger, nodes, api)
-  return Promise.all(
-    settled.map(async (stands, index) => {
-      const { sendId, progress } = earlier[index]!
-      if (told[index] !== earlier[index] || progress === undefined || isSendOver(progress.state)) return stands
-      return { ...stands, recordedAt: (await ledger.recordedAt(sendId)) ?? 'an unknown time' }
-    }),
-  )
+  const untold = settled.filter((_, index) => told[index] === earlier[index])
+  const recorded = new Map(untold.map((one) => [one, withRecordedAt(one, ledger)]))
+  return Promise.all(settled.map(async (one) => (await recorded.get(one)) ?? one))
+}
+
+/** A send of which nobody but the ledger tells how it stands, with when it was told last, unless it is over. */
+export async function withRecordedAt<One extends Listed & { readonly sendId: string }>(
+  one: One,
+  ledger: PlanStore['sends'],
+): Promise<One & Pick<AsItStands, 'recordedAt'>> {
+  if (one.progress === undefined || isSendOver(one.progress.state)) return one
+  return { ...one, recordedAt: (await ledger.recordedAt(one.sendId)) ?? 'an unknown time' }
 }
 
 /** What is known of a send besides its progress, and since when where only the ledger knows it. */

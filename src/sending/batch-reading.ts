@@ -21,21 +21,31 @@ export async function findBatch(batches: Batches, begins: string): Promise<SendB
 
 /**
  * The state of each row of a batch, up to now.
- * @param settings nodes that say what is final, and the nonces. @default none is asked
+ * @param nodes say what is final, and the nonces. @default none is asked
  * @param api asked again about what a node has in no block, what senders have and, for who looks at a time (`now`), about what is
  * open. @default what it told last counts
+ * @param heldUp what has rows go on, where nobody carries them out now
  */
 export async function readBatchReport(
   { sends, batches }: Pick<PlanStore, 'sends' | 'batches'>,
   batch: SendBatch,
-  settings: NodeSettings = { nodes: {}, confirmations: {} },
-  api?: () => Promise<QueryClient>,
-  now?: () => number,
+  {
+    nodes = { nodes: {}, confirmations: {} },
+    api,
+    now,
+    heldUp,
+  }: {
+    readonly nodes?: NodeSettings
+    readonly api?: (() => Promise<QueryClient>) | undefined
+    readonly now?: (() => number) | undefined
+    readonly heldUp?: string | undefined
+  } = {},
 ): Promise<BatchReport> {
   const [stands, stoppedAt] = await Promise.all([batches.survey(batch), batches.stoppedAt(batch.batchId)])
-  const rows = await withNonces(await rowsAsTheyStand(sends, stands, { nodes: settings, api, now }), settings)
+  const settled = await withNonces(await rowsAsTheyStand(sends, stands, { nodes, api, now }), nodes)
+  const rows = settled.map((row) => ({ ...row, heldUp }))
   const heldByApi = api && createHeldByApi({ query: async (...asked) => (await api()).query(...asked) })
-  return toBatchReport(batch, rows, { stoppedAt, senders: await readSenders(rows, { ...settings, heldByApi }) })
+  return toBatchReport(batch, rows, { stoppedAt, senders: await readSenders(rows, { ...nodes, heldByApi }) })
 }
 
 /** Rows of which the ledger has told how they stand, as they stand now; see `asTheyStand`. */

@@ -75,7 +75,10 @@ export function toBatchReport(
 
 /** A row, and what else its state follows from. */
 export type StandingRow = RowStand &
-  Pick<KnownOfSend, 'isAsked' | 'replacedBy' | 'finality'> & { readonly nonce?: string; readonly recordedAt?: string }
+  Pick<KnownOfSend, 'isAsked' | 'replacedBy' | 'finality' | 'heldUp'> & {
+    readonly nonce?: string
+    readonly recordedAt?: string
+  }
 
 /** Counts the rows in each state. */
 export function countStates(rows: readonly Pick<ReportRow, 'state'>[]): BatchReport['counts'] {

@@ -59,6 +59,8 @@ export interface KnownOfSend {
   readonly isAsked?: boolean | undefined
   readonly replacedBy?: ReplacedBy | undefined
   readonly finality?: Finality | undefined
+  /** What has it go on, where nobody carries it out now. */
+  readonly heldUp?: string | undefined
 }
 
 /** Says in which state a send is. */
@@ -99,9 +101,15 @@ export function nextOf(known: KnownOfSend): string | undefined {
   if (state === 'replaced' && replacedBy) return `nothing: look at \`${replacedBy.reference}\`, which has its place`
   // The words of the service: no time ends that.
   if (state === 'stuck' && known.progress?.error?.message.includes('`quorate sends reconcile`')) return RECONCILE
+  if (known.heldUp !== undefined && MOVES.has(state)) {
+    return `${state === 'unknown' ? 'nothing asks about it now' : 'nobody carries it out now'}: ${known.heldUp}`
+  }
   const own = SEND_STATES[state].isOver ? known.progress?.error?.next : undefined
   return state === 'failed' ? (own ?? next) : (next ?? own)
 }
+
+/** The states in which a send goes on by itself, while somebody carries it out. */
+const MOVES: ReadonlySet<SendState> = new Set(['not begun', 'submitting', 'unknown', 'broadcasting', 'stuck'])
 
 const RECONCILE =
   'give `quorate sends reconcile` where the service runs: it goes on when that has identified what the chain has, and not before'

@@ -17,6 +17,7 @@ import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { machineOf, orderOf as paydayOrder } from './machine.ts'
 import { type Payday, payday } from './payday.ts'
+import { startCommand } from './started.ts'
 
 test('sends: looking at a data folder starts nothing, and says where nothing runs that would carry on what is open', async () => {
   const folder = testFolder()
@@ -40,14 +41,53 @@ test('sends: looking at a data folder starts nothing, and says where nothing run
   expect(existsSync(join(folder, 'data', 'background'))).toBe(false)
 })
 
+test('sends: of what may have been submitted it says that nothing asks about it where nothing runs, and what starts that', async () => {
+  const folder = testFolder()
+  const dataDir = join(folder, 'data')
+  const order = orderOf('INV-42')
+  const { organization, orderedAt } = order
+  ensurePrivateFolder(join(dataDir, 'service'))
+  writePrivate(join(dataDir, 'service/bootstrap.json'), JSON.stringify({ organizationId: organization.id }))
+  writePrivate(join(dataDir, 'background.json'), JSON.stringify({ pid: 2 ** 30 }))
+  const { sends, batches } = createPlanStore(join(dataDir, 'plans'))
+  const { sendId } = await sends.enter(order)
+  await sends.enterBody(await sends.getEntry(sendId), `sha256:${'1'.repeat(64)}`)
+  const batchId = batchIdOf(organization.id, [order])
+  await batches.put({ batchId, organization, file: 'march.csv', orderedAt, rows: [{ line: 2, order }] })
+  const look = (...more: readonly string[]) =>
+    quorate(['sends', '--data-dir', dataDir, ...more], { env: {}, cwd: folder })
+  const next =
+    'nothing asks about it now: bring it up with `quorate up`: what is open goes on then, and nothing is sent twice'
+  const list = await look()
+  expect(list.stdout).toMatch(/^INV-42 .* unknown: it may have been submitted, and nothing asks about it now$/m)
+  expect(list.stderr).toContain(`  next       INV-42: ${next}\n`)
+  expect(list.stderr).toMatch(/ away +nothing runs for \S+data: its background process died/)
+  const batch = await look('--batch', batchId)
+  expect(batch.stdout).toContain(`  next       INV-42: ${next}\n1 row: 1 unknown`)
+  for (const { stdout } of [list, batch]) expect(stdout).not.toContain('is asked about')
+  expect(JSON.parse((await look('--json')).stdout).sends).toMatchObject([{ state: 'unknown', next }])
+  expect(JSON.parse((await look('--batch', batchId, '--json')).stdout).rows).toMatchObject([{ state: 'unknown', next }])
+
+  await sends.putProgress({ sendId, reference: 'INV-42', state: 'broadcasting', activityId: 'a' })
+  const recorded = / as last recorded at \d{4}-\d\d-\d\dT[\d:.]+Z$/m
+  expect((await look()).stdout).toMatch(recorded)
+  expect((await look('--batch', batchId)).stdout).toMatch(recorded)
+  const held = {
+    recordedAt: expect.any(String),
+    state: 'broadcasting',
+    next: next.replace('nothing asks about it', 'nobody carries it out'),
+  }
+  expect(JSON.parse((await look('--json')).stdout).sends).toMatchObject([held])
+})
+
 describe('what is away of what would carry on what is open', () => {
   const order = orderOf('INV-42')
 
-  /** A look at a ledger with one open send, from which all is away that is not given. */
-  async function look(given: Readonly<Record<string, string>>) {
+  /** A ledger with one open send, of which all is away that is not given. */
+  async function openSend(given: Readonly<Record<string, string>>) {
     const folder = testFolder()
     const ledger = createPlanStore(join(folder, 'data/plans'))
-    await ledger.sends.enter(order)
+    const { sendId } = await ledger.sends.enter(order)
     const { organization, orderedAt } = order
     const batchId = batchIdOf(organization.id, [order])
     await ledger.batches.put({ batchId, organization, file: 'march.csv', orderedAt, rows: [{ line: 2, order }] })
@@ -57,6 +97,11 @@ describe('what is away of what would carry on what is open', () => {
       QUORATE_DATA_DIR: join(folder, 'data'),
       QUORATE_API_KEY_FILE: keyFile(folder, 'key', 'ab'.repeat(32)),
     }
+    return { env, folder, batchId, sendId, sends: ledger.sends }
+  }
+
+  async function look(given: Readonly<Record<string, string>>) {
+    const { env, batchId } = await openSend(given)
     const text = await quorate(['sends'], { env })
     const data = await quorate(['sends', '--json'], { env })
     expect([text.exit, data.exit], text.stderr + data.stderr).toEqual([0, 0])
@@ -86,6 +131,59 @@ describe('what is away of what would carry on what is open', () => {
       expect.stringMatching(/^API: .* takes connections and gives no answer within 10 s$/),
     ])
     silent.close()
+  })
+
+  test('an API that is dead is not asked, also for a batch and for what has ended', async () => {
+    const [dead] = await choosePorts(1)
+    const { env, batchId, sendId, sends } = await openSend({ QUORATE_BASE_URL: `http://127.0.0.1:${dead}` })
+    const timed = async (...line: readonly string[]) => {
+      const begun = performance.now()
+      const { exit, stderr } = await quorate(['sends', ...line], { env })
+      expect([exit, stderr]).toEqual([0, expect.not.stringContaining('Waiting')])
+      return performance.now() - begun
+    }
+    const progress = { sendId, reference: order.reference, activityId: 'a', fingerprint: 'sha256:1' } as const
+    await sends.putProgress({ ...progress, state: 'waiting' })
+    expect(await timed('--batch', batchId)).toBeLessThan(5_000)
+    await sends.putProgress({ ...progress, state: 'included', transactionHash: `0x${'1'.repeat(64)}` })
+    expect(await timed('--batch', batchId)).toBeLessThan(5_000)
+    expect(await timed()).toBeLessThan(5_000)
+  })
+
+  test('is told while they are followed, when it goes away and when it comes back', async () => {
+    const api = () => createServer((_, answer) => void answer.writeHead(404, { connection: 'close' }).end())
+    const first = api()
+    await new Promise<void>((resolve) => first.listen(0, '127.0.0.1', resolve))
+    const { port } = first.address() as AddressInfo
+    const given = { ...(await testTemporalEnvironment()), QUORATE_BASE_URL: `http://127.0.0.1:${port}` }
+    const { env, folder } = await openSend(given)
+    const follow = startCommand(['sends', '--follow'], { env, home: folder })
+    try {
+      await follow.says(/ away +no worker polls the task queue .*\n +next +start one with `quorate worker`/)
+      first.close()
+      first.closeAllConnections()
+      await follow.says(/ away +the API at `http:\S+` cannot be reached: ECONNREFUSED\n +next +see that it runs/)
+      const second = api()
+      await new Promise<void>((resolve) => second.listen(port, '127.0.0.1', resolve))
+      await follow.says(/ back +the API answers again\n/)
+      second.close()
+    } finally {
+      follow.kill()
+      const { stdout, stderr } = await follow.ended
+      expect(stdout.match(/INV-42/g)).toHaveLength(1)
+      expect(stderr.match(/no worker polls/g)).toHaveLength(1)
+    }
+  })
+
+  test('a node of one’s own on the chain of what is open, and no other', async () => {
+    const [dead, api] = await choosePorts(2)
+    const chains = `eip155:1=http://127.0.0.1:${dead},eip155:10=http://127.0.0.1:${dead}`
+    const given = { QUORATE_BASE_URL: `http://127.0.0.1:${api}`, ...(await testTemporalEnvironment()) }
+    expect(await look({ ...given, QUORATE_CHAINS: chains })).toEqual([
+      expect.stringMatching(/^worker: /),
+      expect.stringMatching(/^API: /),
+      `node: eip155:1: the node at 127.0.0.1:${dead} does not answer: ECONNREFUSED`,
+    ])
   })
 
   test('a worker, where a server that is named answers', async () => {

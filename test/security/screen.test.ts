@@ -10,7 +10,7 @@ import { forecast } from '../../src/analysis/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { line, toTerminal } from '../../src/cli/screen.ts'
 import { renderActivity, renderActivityLine, renderApprovals } from '../../src/cli/views/activity.ts'
-import { renderAway } from '../../src/cli/views/away.ts'
+import { renderAway, renderBack } from '../../src/cli/views/away.ts'
 import { renderBacktest, renderUsage } from '../../src/cli/views/backtest.ts'
 import { renderCompared } from '../../src/cli/views/compared.ts'
 import { renderVerified } from '../../src/cli/views/evidence.ts'
@@ -485,6 +485,12 @@ const VIEWS: readonly View[] = [
     name: 'sends: what is away',
     given: [{ found: 'the API does not answer', next: 'look at its log' }],
     render: (away) => renderAway(away, style),
+  },
+  {
+    name: 'sends: what is there again',
+    given: [{ part: 'node', node: 'the node at 127.0.0.1 of ethereum' }],
+    render: (back) => renderBack(back, style),
+    not: ['part'],
   },
   { name: 'send: what next', given: send, render: (one) => renderNext(one, style) },
   {

@@ -1,14 +1,19 @@
 /** Which part of what carries on open sends is away: looked at for a command that starts nothing and waits for none of them long. */
+import { chainName } from '../../chain/index.ts'
 import { messageOf, QuorateError } from '../../diagnostics/index.ts'
 import { taskQueueOf, workerSeenAt } from '../../operations/index.ts'
+import { type NodeSettings, nodeName, readNodeStanding } from '../../sending/index.ts'
 import type { CommandInput } from '../command.ts'
 import { askBackground, silentBackground } from './control.ts'
 import { backgroundEnd, nothingRuns } from './down.ts'
+import { nodeFault } from './node-fault.ts'
 import { findRunningTemporal, namedTemporal } from './temporal.ts'
 
 /** A part that is away. */
 export interface Away {
-  readonly part: 'background' | 'Temporal' | 'worker' | 'API'
+  readonly part: 'background' | 'Temporal' | 'worker' | 'API' | 'node'
+  /** Which node, where it is one. */
+  readonly node?: string
   readonly found: string
   /** ISO 8601, where it is known. */
   readonly since?: string
@@ -30,6 +35,21 @@ export async function findAway(input: Looked, organizationId: string): Promise<r
   const api = baseUrl === undefined ? undefined : askApi(baseUrl)
   const parts = await Promise.all([findAwayHere(input, organizationId), api])
   return parts.filter((one) => one !== undefined)
+}
+
+/** The nodes of the user's own that do not answer for these chains: what is on its way there may wait for them. */
+export async function findNodesAway(
+  nodes: NodeSettings['nodes'],
+  chains: ReadonlySet<string>,
+): Promise<readonly Away[]> {
+  const asked = [...chains].flatMap((caip2) => (nodes[caip2] ?? []).map((url) => ({ caip2, url })))
+  const found = await Promise.all(
+    asked.map(async ({ caip2, url }): Promise<Away | undefined> => {
+      const fault = nodeFault({ caip2, url }, await readNodeStanding(url, caip2))
+      return fault && { part: 'node', node: `${nodeName(url)} of ${chainName(caip2)}`, ...fault }
+    }),
+  )
+  return found.filter((one) => one !== undefined)
 }
 
 /** The background process, or the Temporal server and the worker that work in its place. */
@@ -54,7 +74,7 @@ function backgroundAway(
     return { part, found: `${message} (pid ${answer.pid})`, next }
   }
   if (answer !== undefined)
-    return { part, found: `process ${answer.pid} is ${answer.state}`, next: 'run this again in some seconds' }
+    return { part, found: `process ${answer.pid} is ${answer.state}`, next: 'look again in some seconds' }
   const end = backgroundEnd(dataDir)
   const lastWord = end?.lastWordAt === undefined ? '' : `; its log was last written to at ${end.lastWordAt}`
   return {

@@ -21,6 +21,7 @@ import { askBackground, findBackground, silentBackground } from '../background/c
 import { backgroundEnd, nothingRuns } from '../background/down.ts'
 import { leftOverTemporal, temporalDeath } from '../background/embedded-temporal.ts'
 import { readNodeSettings } from '../background/kept-chains.ts'
+import { nodeFault } from '../background/node-fault.ts'
 import { assertPlanStore } from '../background/plan-store-place.ts'
 import { findRunningTemporal, namedTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
@@ -260,14 +261,12 @@ async function checkChains(input: CommandInput): Promise<readonly Finding[]> {
     asked.map(async ({ caip2, url }): Promise<Finding> => {
       const [chain, node] = [chainName(caip2), nodeName(url)]
       const standing = await readNodeStanding(url, caip2)
-      if (!standing.answers) {
-        const next = 'start that node, or name one that answers in QUORATE_CHAINS'
-        return { check, state: 'bad', found: `${chain}: ${node} does not answer: ${standing.why}`, next }
-      }
-      const head = `its head is ${namespaceOf(caip2) === 'solana' ? 'slot' : 'block'} ${standing.head}`
-      if (standing.isOfChain) return { check, state: 'good', found: `${chain}: ${node} answers, ${head}` }
-      const next = 'name a node of that chain in QUORATE_CHAINS: nothing that this one says is believed'
-      return { check, state: 'bad', found: `${chain}: ${node} is a node of another chain, ${head}`, next }
+      const head = standing.answers
+        ? `, its head is ${namespaceOf(caip2) === 'solana' ? 'slot' : 'block'} ${standing.head}`
+        : ''
+      const fault = nodeFault({ caip2, url }, standing)
+      if (fault) return { check, state: 'bad', found: `${fault.found}${head}`, next: fault.next }
+      return { check, state: 'good', found: `${chain}: ${node} answers${head}` }
     }),
   )
 }

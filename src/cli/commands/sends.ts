@@ -5,6 +5,7 @@ import { foreignEndOf, reader, sendWorkflowId } from '../../operations/index.ts'
 import {
   askedAnew,
   assertNone,
+  chainOf,
   createHeldByApi,
   exitOfStates,
   findBatch,
@@ -17,19 +18,21 @@ import {
   withFinality,
   withNonces,
   withOffered,
+  withRecordedAt,
   withReplacers,
 } from '../../sending/index.ts'
-import { findAway } from '../background/away.ts'
+import { type Away, findAway, findNodesAway } from '../background/away.ts'
 import { findPlace, findSeen, type SeenApi } from '../background/connect.ts'
 import { readNodeSettings } from '../background/kept-chains.ts'
 import { findAbove, noServiceHere } from '../background/service-here.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
+import { createAwayWatch } from '../sending/away-watch.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { followListed, isOver, type ListedSend } from '../sending/following.ts'
 import { renderAway } from '../views/away.ts'
-import { nextStep, renderListedSend, renderNextOfMany, renderSenders, toSendJson } from '../views/send.ts'
+import { nextStep, renderListedSend, renderNextOfMany, renderSenders, SEND_AGAIN, toSendJson } from '../views/send.ts'
 import { renderSendBatchEnd } from '../views/send-batch.ts'
 
 /** Lists what was sent from here, oldest first, and how each stands, or follows what is open. The ledger knows; nodes of the user's own say what is final. */
@@ -46,13 +49,23 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const { organizationId, now } = found
   const { sends: ledger } = ledgerOf(settings.dataDir)
   const all = await readListed(ledger, organizationId)
-  const api = found.isDown ? undefined : apiOf(input)
+  const nodes = readNodeSettings(input)
+  const flying = new Set(all.filter((one) => !isOver(one)).map(({ order }) => chainOf(order)))
+  const findAwayNow = async () => {
+    const looks = [findAway(input, organizationId), findNodesAway(nodes.nodes, flying)]
+    return all.length === 0 ? [] : (await Promise.all(looks)).flat()
+  }
+  // Looked for first: an API that is away would be asked again and again.
+  const begun = await findAwayNow()
+  const api = found.isDown || (isApiAway(begun) && !follows) ? undefined : apiOf(input)
   // Who follows has the workflows ask.
-  const asked = withOffered(api && !follows ? withReplacers(await askedAnew(all, { api, now })) : all)
+  const asked = withOffered(follows ? all : withReplacers(await toldNow(all, { api, now, ledger })))
   const chosen = options['open'] === true || follows ? asked.filter((one) => !isOver(one)) : asked
   const left = await findLeft(input, chosen)
   const marked = (one: ListedSend): ListedSend =>
     left.has(one.sendId) && !isOver(one) ? { ...one, isLeft: true } : one
+  const held = (one: ListedSend, away: readonly Away[]): ListedSend =>
+    isOver(one) ? one : { ...one, heldUp: one.isLeft ? SEND_AGAIN : heldUpBy(away) }
   const show = (one: ListedSend) => {
     if (!json) io.out(renderListedSend(one, io.style, now()))
   }
@@ -60,28 +73,53 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const ids = new Set(chosen.map(({ sendId }) => sendId))
   const read = async () =>
     (await readListed(ledger, organizationId)).filter(({ sendId }) => ids.has(sendId)).map(marked)
-  const nodes = readNodeSettings(input)
   const settled = async (all: readonly ListedSend[]) => withNonces(await withFinality(all, ledger, nodes, api), nodes)
-  const showSettled = async (one: ListedSend) => (await settled([one])).forEach(show)
-  const shown = await settled(
-    follows
-      ? await followListed(io, { read, show: showSettled, nudge: (waiting) => nudgeSends(input, waiting) })
-      : chosen.map(marked),
-  )
+  const watch = createAwayWatch(io, begun, findAwayNow)
+  const showSettled = async (one: ListedSend) =>
+    (await settled([one])).forEach((settledOne) => {
+      show(held(settledOne, watch.away()))
+    })
+  const nudge = (waiting: readonly ListedSend[]) => nudgeSends(input, waiting)
+  const followed = follows
+    ? await followListed(io, { read, show: showSettled, nudge, look: watch.look }).finally(watch.end)
+    : chosen.map(marked)
+  const away = follows ? await findAwayNow() : begun
+  const shown = (await settled(followed)).map((one) => held(one, away))
   if (!follows) shown.forEach(show)
-  const away = shown.some((one) => !isOver(one)) ? await findAway(input, organizationId) : []
-  // One that is away would be asked again and again.
-  const asks = away.some(({ part }) => part === 'API') ? undefined : api
+  const asks = isApiAway(away) ? undefined : api
   const heldByApi = asks && createHeldByApi({ query: async (...asked) => (await asks()).query(...asked) })
   const senders = await readSenders(shown, { ...nodes, heldByApi })
-  if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson), senders, away })
+  const told = shown.some((one) => !isOver(one)) ? away : []
+  if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson), senders, away: told })
   else {
     io.say(renderNextOfMany(shown.map(nextStep), io.style))
     io.say(renderSenders(senders, io.style))
-    io.say(renderAway(away, io.style))
+    io.say(renderAway(told, io.style))
   }
   return follows ? exitOfStates(shown.map(stateOf)) : EXIT.done
 }
+
+/** Sends as the API tells them now, and of the others that are open when the ledger was told last. */
+async function toldNow(
+  all: readonly ListedSend[],
+  {
+    api,
+    now,
+    ledger,
+  }: {
+    readonly api: (() => Promise<QueryClient>) | undefined
+    readonly now: () => number
+    readonly ledger: PlanStore['sends']
+  },
+): Promise<readonly ListedSend[]> {
+  const told = api ? await askedAnew(all, { api, now }) : all
+  return Promise.all(told.map((one, index) => (one === all[index] ? withRecordedAt(one, ledger) : one)))
+}
+
+const isApiAway = (away: readonly Away[]) => away.some(({ part }) => part === 'API')
+
+/** What has open sends go on where nobody carries them out: an API that is away is asked again by who does. */
+const heldUpBy = (away: readonly Away[]) => away.find(({ part }) => part !== 'API' && part !== 'node')?.next
 
 /** Who only looks does not wait longer than this for an answer. */
 const ANSWER_MS = 10_000
@@ -154,16 +192,21 @@ async function reportBatch(input: CommandInput, begins: string): Promise<ExitCod
   const ledger = ledgerOf(settings.dataDir)
   const batch = await findBatch(ledger.batches, begins)
   const seen = await findSeen(input)
-  const api = seen === undefined || seen.isDown ? undefined : apiOf(input)
-  const report = await readBatchReport(ledger, batch, readNodeSettings(input), api, seen?.now)
+  const nodes = readNodeSettings(input)
+  const chains = new Set(batch.rows.map(({ order }) => chainOf(order)))
+  const looks = [findAway(input, batch.organization.id), findNodesAway(nodes.nodes, chains)]
+  const away = (await Promise.all(looks)).flat()
+  const api = seen === undefined || seen.isDown || isApiAway(away) ? undefined : apiOf(input)
+  const asking = { nodes, api, now: seen?.now, heldUp: heldUpBy(away) }
+  const report = await readBatchReport(ledger, batch, asking)
   writeReport(options['report'], report)
   const isOpen = report.rows.some(({ state }) => state !== 'included' && !SEND_STATES[state].isOver)
-  const away = isOpen ? await findAway(input, batch.organization.id) : []
-  if (json) writeJson(io, { ...report, away })
+  const told = isOpen ? away : []
+  if (json) writeJson(io, { ...report, away: told })
   else {
     io.out(options['csv'] === true ? toReportCsv(report) : renderSendBatchEnd(report, io.style))
     io.say(renderSenders(report.senders ?? [], io.style))
-    io.say(renderAway(away, io.style))
+    io.say(renderAway(told, io.style))
   }
   return EXIT.done
 }

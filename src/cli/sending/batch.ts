@@ -300,7 +300,11 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
       followBatch(applies, handle, { show: view.progress, until }),
     )
     const ledger = ledgerOf(input.settings.dataDir)
-    const report = await readBatchReport(ledger, batch, readNodeSettings(input), async () => reader(place), place.now)
+    const report = await readBatchReport(ledger, batch, {
+      nodes: readNodeSettings(input),
+      api: async () => reader(place),
+      now: place.now,
+    })
     view.ended()
     writeReport(options['report'], report)
     if (progress.error) io.say(line`${io.style.error(progress.error.message)}\n`)

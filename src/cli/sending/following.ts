@@ -15,11 +15,15 @@ export interface ListedSend {
   readonly isAsked?: boolean
   /** It has not ended, and nobody carries it out: somebody ended it at Temporal. */
   readonly isLeft?: boolean
+  /** What has it go on, where nobody carries it out now. */
+  readonly heldUp?: string | undefined
   /** The reference of the send of this ledger that has taken its nonce, and whether that was to cancel it. */
   readonly replacedBy?: ReplacedBy
   /** The reference of what was offered in its place, while neither is known to be included. */
   readonly offered?: string
   readonly finality?: Finality
+  /** Where nobody could be asked how it stands: when the ledger was told last. */
+  readonly recordedAt?: string
   /** On Ethereum, where a node of the user's own tells it. */
   readonly nonce?: string
 }
@@ -46,11 +50,14 @@ export function followListed(
     read,
     show,
     nudge,
+    look,
   }: {
     readonly read: () => Promise<readonly ListedSend[]>
     readonly show: (one: ListedSend) => Promise<void>
     /** Tells the workflows of these sends to ask the API at once: a user who looks has often just approved something. */
     readonly nudge: (waiting: readonly ListedSend[]) => Promise<void>
+    /** Called at each look while something is open. */
+    readonly look: () => void
   },
 ): Promise<readonly ListedSend[]> {
   const patience = createPatience({ io, options: {} }, { what: 'what is open', next: '' })
@@ -70,6 +77,7 @@ export function followListed(
       // What somebody ended at Temporal does not move by itself.
       const open = all.filter((one) => !isOver(one) && one.isLeft !== true)
       if (open.length === 0 || (!io.terminal && open.every(waits) && Date.now() > asked)) return all
+      look()
       patience.look(() => (open.length === 1 ? '1 send is open' : `${open.length} sends are open`), hasNews)
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
     }

@@ -194,7 +194,7 @@ export const renderSendBatchEnd = view((report: BatchReport, style: Style): stri
   const { file, rows } = report
   const lines = rows
     .filter(({ state }) => !UNLISTED.has(state))
-    .map(({ row, reference, state, transactionHash, reason, replacedBy }) => {
+    .map(({ row, reference, state, transactionHash, reason, replacedBy, recordedAt }) => {
       const colour = style[COLOURS[state]]
       const why = reason === undefined ? undefined : printable(reason)
       const parts = [
@@ -203,6 +203,7 @@ export const renderSendBatchEnd = view((report: BatchReport, style: Style): stri
         colour(stateText(state, replacedBy)),
         transactionHash,
         why,
+        recordedAt === undefined ? undefined : style.dim(`as last recorded at ${recordedAt}`),
       ]
       return `  ${parts.filter(Boolean).join('  ')}\n`
     })

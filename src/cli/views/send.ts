@@ -108,6 +108,7 @@ interface Known {
   readonly replacedBy?: ReplacedBy
   readonly finality?: Finality
   readonly nonce?: string
+  readonly recordedAt?: string
 }
 
 /** One state in one line. */
@@ -128,7 +129,8 @@ export const renderSend = view((progress: SendProgress, style: Style, now: numbe
       : []
   const settled = state === 'included' || state === 'final' ? finalityText(finality) : []
   const where = style.dim([...whereText(progress, known), ...settled].join(', '))
-  const parts = [style[COLOURS[state]](shown), ...waiting, transactionHash ?? '', where]
+  const recorded = known.recordedAt === undefined ? '' : style.dim(`as last recorded at ${known.recordedAt}`)
+  const parts = [style[COLOURS[state]](shown), ...waiting, transactionHash ?? '', where, recorded]
   const said = finality?.node
   if (said === 'in no block' || said === 'behind' || said === 'reverted') parts.push(style.warning(NODE_SAYS[said]))
   // The words of the API, of a node, or of a contract.
@@ -209,15 +211,16 @@ export function nextStep({
 
 const MOST_NAMED = 5
 
-/** Of a send that somebody ended at Temporal. */
-const LEFT = 'nobody carries it out now: run the same `quorate send` again, which pays it once'
+/** What has a send go on that somebody ended at Temporal. */
+export const SEND_AGAIN = 'run the same `quorate send` again, which pays it once'
 
 /** Of a send that is broadcast, and for whose nonce more is offered. */
 const offeredText = (by: string) =>
   `\`${printable(by)}\` was offered in its place: one of the two is included, and never both`
 
 /** Of a send whose bytes are made, and of which no answer is known. */
-const UNANSWERED = 'unknown: it may have been submitted, and is asked about with the same bytes'
+const unansweredText = (heldUp: string | undefined) =>
+  `unknown: it may have been submitted, and ${heldUp === undefined ? 'is asked about with the same bytes' : 'nothing asks about it now'}`
 
 /** One send of a list: its reference, its order and its state. */
 export const renderListedSend = view(
@@ -227,6 +230,7 @@ export const renderListedSend = view(
       progress,
       isAsked,
       isLeft,
+      heldUp,
       offered,
       ...known
     }: {
@@ -234,6 +238,7 @@ export const renderListedSend = view(
       readonly progress?: SendProgress
       readonly isAsked?: boolean
       readonly isLeft?: boolean
+      readonly heldUp?: string | undefined
       readonly offered?: string
     } & Known,
     style: Style,
@@ -241,9 +246,9 @@ export const renderListedSend = view(
   ): string => {
     const { reference, amount, from, to } = order
     const what = `${printable(reference)}  ${printable(`${amount} from ${from} to ${to}`)}`
-    const left = isLeft ? `  ${style.warning(LEFT)}\n` : ''
+    const left = isLeft ? `  ${style.warning(`nobody carries it out now: ${SEND_AGAIN}`)}\n` : ''
     const other = offered === undefined ? '' : `  ${style.warning(offeredText(offered))}\n`
-    const untold = stateOf({ isAsked }) === 'unknown' ? UNANSWERED : 'not begun'
+    const untold = stateOf({ isAsked }) === 'unknown' ? unansweredText(heldUp) : 'not begun'
     return `${what}  ${progress === undefined ? `${untold}\n` : renderSend(progress, style, now, known)}${left}${other}`
   },
 )
@@ -268,6 +273,7 @@ export function toSendJson({
   progress,
   isAsked,
   isLeft,
+  heldUp,
   replacedBy,
   finality,
   simulation,
@@ -283,6 +289,7 @@ export function toSendJson({
   readonly finality?: Finality | undefined
   readonly isAsked?: boolean | undefined
   readonly isLeft?: boolean
+  readonly heldUp?: string | undefined
   readonly order: SendOrder
   readonly description?: SendDescription
   readonly explanation?: SendMeaning['explanation']
@@ -292,7 +299,7 @@ export function toSendJson({
 }) {
   const { outcome = '', basis, decidedBy, needs } = explanation ?? {}
   const isBegun = sendId !== undefined || progress !== undefined
-  const known = { progress, isAsked, replacedBy, finality }
+  const known = { progress, isAsked, replacedBy, finality, heldUp }
   const next = isBegun ? nextOf(known) : undefined
   return {
     ...(sendId === undefined ? {} : { sendId }),
