@@ -92,7 +92,7 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
     doubts.delete(flight.attempt.hash)
     if (fate === 'unknown') return offer(flight)
     if ('status' in fate) return settle(flight, fate.status)
-    await noteWait(tools, flight.row, `it is not known whether it was included: ${fate.doubt}`)
+    await noteDoubt(flight.row, fate.doubt)
     return offer(flight)
   }
 
@@ -122,13 +122,16 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
     })
   }
 
-  /** Whether each further node has it as settled too, with the same end. One that cannot be asked has not agreed. */
+  const noteDoubt = (row: SendRow, doubt: string) =>
+    noteWait(tools, row, `it is not known whether it was included: ${doubt}`)
+
+  /** Whether each further node has it as settled too, with the same end. Throws where one cannot be asked. */
   async function isWitnessed(hash: string, { err }: SignatureStatus): Promise<boolean> {
     const said = witnesses.map(async (witness) => {
       const [status] = (await witness.statuses([hash], { history: true })).statuses
       return status ? isSettled(status) && (status.err === null) === (err === null) : false
     })
-    return (await Promise.all(said.map((one) => one.catch(() => false)))).every(Boolean)
+    return (await Promise.all(said)).every(Boolean)
   }
 
   /** What it did in its block; nothing where the node does not keep that. */
@@ -155,7 +158,7 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
    */
   async function tell({ row, attempt }: Flight, finalized: Finalized): Promise<Fate> {
     try {
-      return await readFate(attempt, finalized)
+      return await readFate({ row, attempt }, finalized)
     } catch (error) {
       // Such as of a node that keeps no history: others on the chain must not wait for this one.
       if (!(error instanceof NodeRefusal)) throw error
@@ -168,14 +171,16 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
     }
   }
 
-  async function readFate(attempt: SendAttemptRow, finalized: Finalized): Promise<Fate> {
+  async function readFate({ row, attempt }: Flight, finalized: Finalized): Promise<Fate> {
     const gone = await goneBySlot(attempt, finalized)
     if (gone === undefined) return 'unknown'
     const fate = await readFateBy(node, attempt, gone)
     if (fate !== 'never') return fate
     for (const witness of witnesses) {
-      // The others on the chain do not wait for a further node that is away.
-      const other = await readFateBy(witness, attempt, gone).catch((): Fate => ({ doubt: FURTHER_SILENT }))
+      const other = await readFateBy(witness, attempt, gone).catch(async (error: unknown) => {
+        if (!(error instanceof NodeRefusal)) await noteDoubt(row, FURTHER_SILENT)
+        throw error
+      })
       if (other === 'never') continue
       return typeof other === 'object' && 'status' in other ? { doubt: FURTHER_HAS } : other
     }

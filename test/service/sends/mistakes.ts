@@ -182,6 +182,12 @@ export const SOLANA_MISTAKES: readonly Rule[] = of('solana-watch.ts', [
     'if (other) continue',
   ],
   [
+    'a further Solana node that gives no answer is passed over',
+    'one is not signed anew while a further node gives no answer, and says so',
+    'if (!(error instanceof NodeRefusal)) await noteDoubt(row, FURTHER_SILENT)\n        throw error',
+    "return 'never' as const",
+  ],
+  [
     'one Solana node of two settles a send',
     'one that is settled by one node alone of two is not told as included',
     '!(await isWitnessed(attempt.hash, status))',

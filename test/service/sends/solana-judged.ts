@@ -62,8 +62,10 @@ export const SOLANA_TRIALS: Readonly<Record<string, Trial>> = {
   },
 
   'one that was included in its last block is not signed anew by the word of a node that lags': async (create) => {
-    const stage = await setStage(undefined, {}, create)
+    const { stage, front } = await setFaulty(create)
     const { node, from } = stage
+    // As of another node behind the same address, which lags as a whole.
+    front.fault = ({ method }) => DENIED[method]
     const to = receiver()
     node.drops = true
     const id = await submit(stage, draftOf([transferOf(from, to, 1_000_000)], { payer: from }))
@@ -136,6 +138,27 @@ export const SOLANA_TRIALS: Readonly<Record<string, Trial>> = {
       denied: ({ method }) => denial(method),
       why: 'it is not known whether it was included: a further node of the chain has it in a block',
     })
+  },
+
+  'one is not signed anew while a further node gives no answer, and says so': async (create) => {
+    const node = await startSolanaNode({ blocks: 'on-request' })
+    onTestFinished(() => node.close())
+    const front = await startFaultNode(node.url)
+    onTestFinished(() => front.close())
+    const settings = { witnesses: [front.url] }
+    const stage = { node, ...(await startOn(node.url, node, { settings, create })) }
+    node.drops = true
+    const id = await submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
+    const first = await signatureOf(stage, id)
+    front.fault = () => 'dropped'
+    node.produce(MAX_AGE + 50)
+    const txError = 'it is not known whether it was included: a further node of the chain gives no answer'
+    await untilTrue(async () => (await statusOf(stage, id)).txError === txError)
+    node.produce(50)
+    await manyLooks(node)
+    expect([...node.offered.keys()]).toEqual([first])
+    front.fault = () => undefined
+    await untilTrue(() => node.offered.size === 2)
   },
 
   'one that is settled by one node alone of two is not told as included': async (create) => {
