@@ -12,6 +12,7 @@ export const GAINS = {
   email: 'takes any e-mail address',
   users: 'has users made, with any tags',
   own: 'adds credentials of its own',
+  ownUnless: 'adds credentials of its own where a DENY of that does not hold',
   others: 'acts for any user, by a credential or login added to them',
   // Where policies read credentials, which they are matters.
   keys: 'acts for any user, by a key added to them',

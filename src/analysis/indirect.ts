@@ -32,7 +32,7 @@ import {
   madeCredentials,
   movesOf,
   newcomersFor,
-  OWN,
+  type OwnWay,
   tagsHoldBack,
   UNFOLLOWED,
 } from './moves.ts'
@@ -97,12 +97,17 @@ interface Reach extends Way {
   readonly gains: Gains
   /** A bit for each gain. */
   readonly gained: number
+  /** The moves of these steps, without that of adding credentials of one's own. */
+  readonly trail: readonly Move[]
+  /** The activity by which alone they add credentials of their own. @default any */
+  readonly ownBy?: string
 }
 
 /** A candidate for a reach. Most are dropped, because a better reach is known. */
 interface Onward extends Gained {
   readonly size: number
-  readonly from: Pick<Reach, 'steps'>
+  readonly from: Pick<Reach, 'steps' | 'trail'>
+  readonly move: Move
   readonly step: NextStep['step']
   /** The gains of its last step, in words. */
   readonly more: string
@@ -113,6 +118,8 @@ interface Way {
   readonly people: People
   readonly steps: readonly IndirectStep[]
   readonly isConditional: boolean
+  /** The steps as they are told: found for the few ways that are. @default steps */
+  readonly toldBy?: () => readonly IndirectStep[]
 }
 
 /** One more step of a way, and who has to join for it. */
@@ -139,6 +146,12 @@ interface Renamers {
 
 const GAIN_NAMES = Object.keys(GAINS) as readonly Gain[]
 const BITS = Object.fromEntries(GAIN_NAMES.map((gain, at) => [gain, 1 << at])) as Readonly<Record<Gain, number>>
+
+const OWN_UNLESS = BITS.own | BITS.ownUnless
+const START: Gained = { people: NOBODY, isConditional: false, gained: 0 }
+const NO_STEPS = { steps: [], trail: [] } as const
+/** The first step of who adds credentials of their own, until it is told by which activity. */
+const OWN_STEP: IndirectStep = { activity: '', people: ['each of them'], policies: [], gains: GAINS.own }
 
 const WRITES_ALL = BITS.policies | BITS.denials
 const NOT_ACTING = GAIN_NAMES.filter((gain) => !actsForOthers(new Set([gain]))).reduce(
@@ -210,7 +223,8 @@ export function createMoves(actual: Actual, { nowMs }: { readonly nowMs: number 
 }
 
 function summaryOf({ people, isConditional, steps }: IndirectPath) {
-  return [people, isConditional, steps.map(({ gains, people: voters, policies }) => [gains, voters, policies])]
+  const own = steps.flatMap(({ activity, gains, unless }) => (gains === GAINS.own ? [activity, unless] : []))
+  return [people, isConditional, steps.map(({ gains, people: voters, policies }) => [gains, voters, policies]), own]
 }
 
 function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: number; readonly limits: Set<string> }) {
@@ -250,31 +264,33 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   })
   const views = createViews(rules, new Set(thingsOf(state, 'tag').map(({ id }) => id!)), limits)
   const newcomers = newcomersFor(rules, limits)
-  const ownFor = createOwnRight(askDirect, { organization, nowMs, limits })
+  const ownWays = createOwnRight(askDirect, { organization, nowMs })
   const direct = createAnswers(organization, nowMs)
   const known = new Map<string, { readonly answers: Answers; readonly steps: Map<string, readonly NextStep[]> }>()
 
   /** The key by which reaches with the same electors share their answers. */
-  const electorsKey = ({ people, gains }: Reach): string => {
+  const electorsKey = ({ people, gains, ownBy = '' }: Reach): string => {
     // Acting for another user changes only which credentials vote, so it matters only where policies read credentials.
     const acting = actsForOthers(gains) && readsCredentials ? people.bits : ''
-    return `${views.telling(gains)} ${acting}`
+    return `${views.telling(gains)} ${acting} ${ownBy}`
   }
   /** The answers for the people of a reach. A user for whom they act votes only by the credentials that they add. */
   const answersFor = (reach: Reach) => {
-    const { people, gains } = reach
+    const { gains } = reach
     const telling = views.telling(gains)
     const key = electorsKey(reach)
     let found = known.get(key)
     if (found === undefined) {
-      const answers = telling.length === 0 ? direct : createAnswers(organization, nowMs, electorsFor(people, gains))
+      const answers = telling.length === 0 ? direct : createAnswers(organization, nowMs, electorsFor(reach))
       found = { answers, steps: new Map() }
       known.set(key, found)
     }
     return found
   }
-  const electorsFor = (people: People, gains: Gains): readonly Voter[] => {
+  const electorsFor = ({ people, gains, ownBy }: Reach): readonly Voter[] => {
     const acting = actsForOthers(gains)
+    const ownFor = (voter: Voter) =>
+      ownWays(voter, gains).flatMap(({ activity, made }) => (ownBy === undefined || activity === ownBy ? made : []))
     const present = (acting ? everybody : voters).map((voter): Voter => {
       const { approver, credentials = [] } = voter
       const isTaken = acting && !includes(people, peopleOf([approver.id]))
@@ -368,12 +384,17 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     gainSets.set(gained, gains)
     return gains
   }
-  const reachOf = ({ people, isConditional, gained }: Gained, steps: readonly IndirectStep[]): Reach => ({
+  const reachOf = (
+    { people, isConditional, gained }: Gained,
+    { steps, trail, ownBy }: Pick<Reach, 'steps' | 'trail' | 'ownBy'>,
+  ): Reach => ({
     people,
     isConditional,
     gained,
     gains: gainsOf(gained),
     steps,
+    trail,
+    ...(ownBy === undefined ? {} : { ownBy }),
   })
   const reaches = (): readonly Reach[] => {
     const all: Reach[] = []
@@ -416,12 +437,23 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         step: () => ({ ...step(), people: [names.get(id) ?? id, ...step().people] }),
       }))
     })
+  const stepsOf = ({ question, activity, isMembers }: Move, reach: Reach): readonly NextStep[] => {
+    const steps = stepsTo(question, activity, reach)
+    return isMembers ? begunByMember(steps) : steps
+  }
+  /** Some who have added credentials of their own; one with a DENY that may hold is a way that is perhaps possible. */
+  const startWith = (gained: number, ownBy?: string): Reach =>
+    reachOf(
+      { ...START, isConditional: gained === OWN_UNLESS, gained },
+      { steps: [OWN_STEP], trail: [], ...(ownBy === undefined ? {} : { ownBy }) },
+    )
   /** Adds every reach to `all`. */
   const follow = (all: Reach[]): void => {
-    const start: Gained = { people: NOBODY, isConditional: false, gained: 0 }
-    const own: IndirectStep = { activity: OWN, people: ['each of them'], policies: [], gains: GAINS.own }
-    const starts = [reachOf(start, []), reachOf({ ...start, gained: BITS.own }, [own])]
-    let last: readonly Reach[] = readsCredentials ? starts : starts.slice(0, 1)
+    const starts = [reachOf(START, NO_STEPS)]
+    const canAdd = (gained: number) => everybody.reduce((sum, one) => sum + ownWays(one, gainsOf(gained)).length, 0)
+    if (readsCredentials && canAdd(BITS.own) > 0) starts.push(startWith(BITS.own))
+    if (readsCredentials && canAdd(OWN_UNLESS) > canAdd(BITS.own)) starts.push(startWith(OWN_UNLESS))
+    let last: readonly Reach[] = starts
     all.push(...last)
     while (last.length > 0) {
       const next = new Map<string, Onward>()
@@ -441,36 +473,33 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
           limits.add('there are too many ways to go on to try them all')
           return
         }
-        all.push(reachOf(onward, [...onward.from.steps, { ...onward.step(), gains: onward.more }]))
+        const { steps, trail } = onward.from
+        const step = { ...onward.step(), gains: onward.more }
+        all.push(reachOf(onward, { steps: [...steps, step], trail: [...trail, onward.move] }))
       }
       last = all.slice(from)
     }
   }
   /** Adds the reaches that a move leads to to `next`; of those with the same people and gains the first is kept. */
-  const goOn = (
-    reach: Reach,
-    { question, activity, gains, isConditional: isPerhaps, isMembers }: Move,
-    next: Map<string, Onward>,
-    all: readonly Reach[],
-  ) => {
+  const goOn = (reach: Reach, move: Move, next: Map<string, Onward>, all: readonly Reach[]) => {
+    const { gains, isConditional: isPerhaps } = move
     const has = effectiveOf(reach)
     // `tags` includes `untags`: people who may give and take any tag need no other way to take one.
     const more = gains.filter((gain) => (has & BITS[gain]) === 0 && !(gain === 'untags' && reach.gains.has('tags')))
     // People who act for others already act for the members of the root quorum.
-    if (more.length === 0 || (isMembers && actsForOthers(reach.gains))) return
+    if (more.length === 0 || (move.isMembers && actsForOthers(reach.gains))) return
     const gained = more.reduce((bits, gain) => bits | BITS[gain], reach.gained)
     // People who act for everybody need nobody to join, so `best` is the most that this move can lead to. Asking for its steps is costly.
     const best = { ...reach, gained }
     if (actsForOthers(reach.gains) && all.some((one) => isBetter(one, best))) return
     const told = more.map((gain) => GAINS[gain]).join(', ')
-    const steps = stepsTo(question, activity, reach)
-    for (const { joining, step, isConditional: isOpen } of isMembers ? begunByMember(steps) : steps) {
+    for (const { joining, step, isConditional: isOpen } of stepsOf(move, reach)) {
       const people = unionOf(reach.people, joining)
       if (gains.includes('walletNames') && isRoot({ people })) continue
       const isConditional = reach.isConditional || isOpen || isPerhaps
       const key = `${isConditional} ${gained} ${people.bits}`
       if (next.has(key)) continue
-      next.set(key, { people, size: sizeOf(people), isConditional, gained, from: reach, step, more: told })
+      next.set(key, { people, size: sizeOf(people), isConditional, gained, from: reach, move, step, more: told })
     }
   }
 
@@ -525,27 +554,71 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         break
       }
       const others = !canRename(reach) ? [] : reach.gains.has('policies') ? evading : renamed
-      const steps = [...asked, ...others].flatMap((one) => stepsTo(one, activity, reach))
+      const stepsFrom = (one: Reach) => [...asked, ...others].flatMap((question) => stepsTo(question, activity, one))
+      const steps = stepsFrom(reach)
       for (const { joining, step, isConditional: isOpen } of steps) {
         const people = unionOf(reach.people, joining)
         const isConditional = reach.isConditional || isOpen
         if (isNeedless({ people, isConditional }, reach.steps.length + 1)) continue
-        found.push({ people, isConditional, steps: [...reach.steps, step()] })
+        const way = { people, isConditional, steps: [...reach.steps, step()] }
+        found.push({ ...way, toldBy: () => withOwn(way, reach, stepsFrom) })
       }
     }
     return leastOf(found)
       .filter(({ steps }) => steps.length > 1)
       .map(toPath)
   }
-  const toPath = ({ people, isConditional, steps }: Way): IndirectPath => ({
-    people: everybody.flatMap(({ name, approver }) => (includes(people, peopleOf([approver.id])) ? [name] : [])).sort(),
+  const toPath = ({ people, isConditional, steps, toldBy = () => steps }: Way): IndirectPath => ({
+    people: within(people)
+      .map(({ name }) => name)
+      .sort(),
     isConditional,
-    steps,
+    steps: toldBy(),
   })
+  const within = (people: People) => everybody.filter(({ approver }) => includes(people, peopleOf([approver.id])))
+  /**
+   * The steps of a way that begins with credentials of one's own, by the one activity that suffices for it, or else by each that is
+   * possible. `last` are the steps that end the way.
+   */
+  const withOwn = (
+    { people, isConditional, steps }: Way,
+    { gained, trail }: Pick<Reach, 'gained' | 'trail'>,
+    last?: (reach: Reach) => readonly NextStep[],
+  ): readonly IndirectStep[] => {
+    if (steps[0] !== OWN_STEP) return steps
+    const start = gained & OWN_UNLESS
+    const ways = within(people).flatMap((one) => ownWays(one, gainsOf(start)))
+    const possible = [...Map.groupBy(ways, ({ activity }) => activity).values()].map((some) => some[0]!)
+    const toldOf = ({ activity, denial }: OwnWay) => ({ ...OWN_STEP, activity, ...denialOf(denial, namesById) })
+    const isOf = (reach: Reach, next: NextStep) =>
+      includes(people, unionOf(reach.people, next.joining)) && (isConditional || !next.isConditional)
+    for (const way of possible) {
+      let reach: Reach | undefined = startWith(start, way.activity)
+      for (const [at, move] of trail.entries()) {
+        const from: Reach | undefined = reach
+        const next = from && stepsOf(move, from).find((one) => isOf(from, one))
+        if (!from || !next) {
+          reach = undefined
+          break
+        }
+        const step = { ...next.step(), gains: steps[at + 1]!.gains! }
+        const more = move.gains.reduce((bits, gain) => bits | BITS[gain], from.gained)
+        const onward = { people: unionOf(from.people, next.joining), isConditional, gained: more }
+        reach = reachOf(onward, { steps: [...from.steps, step], trail, ownBy: way.activity })
+      }
+      if (reach === undefined) continue
+      const [, ...moved] = reach.steps
+      if (last === undefined) return [toldOf(way), ...moved]
+      const end = last(reach).find((one) => isOf(reach!, one))
+      if (end) return [toldOf(way), ...moved, end.step()]
+    }
+    return [...possible.map(toldOf), ...steps.slice(1)]
+  }
   const isRoot = ({ people }: Pick<Way, 'people'>) => threshold > 0 && sizeOf(people, members) >= threshold
   const roots = (all: readonly Reach[]): readonly IndirectPath[] => {
     const rooted = all.filter((one) => one.gains.has('quorum') || writesAll(one))
-    return leastOf(rooted.filter((one) => !isRoot(one))).map(toPath)
+    const ways = rooted.filter((one) => !isRoot(one)).map((one): Way => ({ ...one, toldBy: () => withOwn(one, one) }))
+    return leastOf(ways).map(toPath)
   }
   /** A smallest group of people who get the request executed from some reach. */
   const pathToOne = (
@@ -553,9 +626,10 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     all: readonly Reach[],
   ) => {
     const tried = new Map<string, readonly (readonly string[])[]>()
-    const setsFor = ({ people, gains }: Reach) => {
+    const setsFor = (reach: Reach) => {
+      const { gains } = reach
       const kept = gains.has('denials') ? policies.filter(({ policy }) => policy.effect !== 'EFFECT_DENY') : policies
-      const electors = electorsFor(people, gains).map((one) => ({ ...one, name: one.approver.id }))
+      const electors = electorsFor(reach).map((one) => ({ ...one, name: one.approver.id }))
       const found = whoCan(gains.has('policies') ? [...kept, WRITTEN.compiled] : kept, context, electors)
       if (found !== 'gave-up') return setsOf(found, limits)
       isTooMany()

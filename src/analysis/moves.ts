@@ -14,15 +14,20 @@ import {
 } from '../policy/index.ts'
 import type { organizationOf } from '../resources/index.ts'
 import { FAMILIES, type Gain, type MoveInput, type Unfollowed } from './families.ts'
-import { contextFor, everySubset } from './power-lines.ts'
+import { type AnswerLine, contextFor, everySubset } from './power-lines.ts'
 import { type AddressedWorld, EVERY_REQUEST } from './power-table.ts'
 import type { PolicyRule, PowerQuestion } from './questions.ts'
 
 export type Gains = ReadonlySet<Gain>
 
-/** What lets people add credentials of their own. */
-export const OWN = 'ACTIVITY_TYPE_CREATE_API_KEYS_V2'
-const SESSION = 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2'
+/** What lets people add credentials of their own, and which. */
+const OWN_WAYS: readonly (readonly [activity: string, made: (userId: string) => readonly CredentialFacts[]])[] = [
+  ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', (userId) => madeCredentials(userId, new Set(['keys']))],
+  ['ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', (userId) => madeCredentials(userId, new Set(['passkeys']))],
+  // A login of one's own gives a key of its own sort.
+  ['ACTIVITY_TYPE_STAMP_LOGIN', (userId) => [sessionKey(userId, 'LOGIN')]],
+  ['ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2', (userId) => [sessionKey(userId, 'READ_WRITE_SESSION_KEY_P256')]],
+]
 const MOST_VIEWS = 64
 const MOST_NEW_USERS = 6
 
@@ -104,38 +109,37 @@ function sessionKey(userId: string, sort: 'LOGIN' | 'READ_WRITE_SESSION_KEY_P256
 
 export const isDenial = ({ compiled }: PolicyRule): boolean => compiled.policy.effect === 'EFFECT_DENY'
 
+/** An activity by which somebody may add credentials to their own. */
+export interface OwnWay {
+  readonly activity: string
+  readonly made: readonly CredentialFacts[]
+  /** What must not hold of it, and the names of the DENY policies that ask for it: those that hold for some requests or times alone. */
+  readonly denial: Pick<AnswerLine, 'unless' | 'deniedBy'>
+}
+
 /**
- * Tells which credentials a user may add to their own: by default any, unless a policy says otherwise of the activity that adds them. A
- * DENY that holds for some requests or times alone is taken to hold; where it matters, that is among the limits.
+ * Tells by which activities a user may add credentials to their own: by default by any, unless a policy says otherwise of it. A DENY that
+ * holds for some requests or times alone is taken to hold by who has not gained `ownUnless`.
  */
 export function createOwnRight(
   ask: (world: AddressedWorld) => PowerQuestion,
-  {
-    organization,
-    nowMs,
-    limits,
-  }: {
-    readonly organization: ReturnType<typeof organizationOf>
-    readonly nowMs: number
-    readonly limits: Set<string>
-  },
-): (voter: Voter) => readonly CredentialFacts[] {
+  { organization, nowMs }: { readonly organization: ReturnType<typeof organizationOf>; readonly nowMs: number },
+): (voter: Voter, gains: Gains) => readonly OwnWay[] {
   const { rootQuorum: _, ...base } = contextFor(organization, nowMs, false)
-  const adding = (type: string, made: (userId: string) => readonly CredentialFacts[]) => {
+  const ways = OWN_WAYS.map(([type, made]) => {
     const { applying } = ask(EVERY_REQUEST.find(({ row }) => row.type === type)!)
+    const open = applying.filter((one) => one.open !== '' && isDenial(one.rule))
     const consensusOf = (some: typeof applying) => some.map(({ rule }) => rule.consensus)
-    const surely = applying.filter(({ rule, open }) => open === '' || !isDenial(rule))
-    return { type, made, policies: consensusOf(applying), unlessOpen: consensusOf(surely) }
-  }
-  const ways = [
-    adding(OWN, (userId) => madeCredentials(userId, new Set(['keys']))),
-    adding('ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', (userId) => madeCredentials(userId, new Set(['passkeys']))),
-    // A login of one's own gives a key of its own sort.
-    adding('ACTIVITY_TYPE_STAMP_LOGIN', (userId) => [sessionKey(userId, 'LOGIN')]),
-    adding(SESSION, (userId) => [sessionKey(userId, 'READ_WRITE_SESSION_KEY_P256')]),
-  ]
-  return ({ approver, credentials = [] }) => {
-    return ways.flatMap(({ type, made, policies, unlessOpen }) => {
+    return {
+      type,
+      made,
+      policies: consensusOf(applying),
+      unlessOpen: consensusOf(applying.filter((one) => !open.includes(one))),
+      denial: { unless: open.map((one) => one.open), deniedBy: open.map(({ rule }) => rule.name).sort() },
+    }
+  })
+  return ({ approver, credentials = [] }, gains) =>
+    ways.flatMap(({ type, made, policies, unlessOpen, denial }): readonly OwnWay[] => {
       const mayBy = (some: typeof policies) =>
         credentials.some((credential) => {
           const activity = { type, params: {} }
@@ -148,12 +152,11 @@ export function createOwnRight(
           }
           return authorize(some, context).outcome === 'OUTCOME_ALLOW'
         })
-      if (mayBy(policies)) return made(approver.id)
-      if (unlessOpen.length < policies.length && mayBy(unlessOpen))
-        limits.add('credentials that people add to their own where a DENY of that does not hold were not followed')
-      return []
+      const way = { activity: type, made: made(approver.id) }
+      if (mayBy(policies)) return [{ ...way, denial: { unless: [], deniedBy: [] } }]
+      const isOpen = gains.has('ownUnless') && unlessOpen.length < policies.length && mayBy(unlessOpen)
+      return isOpen ? [{ ...way, denial }] : []
     })
-  }
 }
 
 /** How many new users are tried: one more than any policy counts to. */
@@ -187,6 +190,7 @@ export function createViews(rules: readonly PolicyRule[], tags: ReadonlySet<stri
     ...(emails.length > 0 ? (['email'] as const) : []),
     'users',
     'own',
+    'ownUnless',
     ...ACTING,
   ])
   const of = (approver: Approver, gains: Gains): readonly Approver[] => {

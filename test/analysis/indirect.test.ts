@@ -172,14 +172,70 @@ describe('indirect', () => {
     expect(result.limits).toEqual([])
   })
 
-  test('a DENY of adding credentials that holds at some times alone is said not to be evaded', () => {
-    const kind = live('policy.kind', policy(byPasskey, "activity.action == 'SIGN'"))
-    const adding = "activity.type == 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2'"
-    const limitsWith = (condition: string, time: string | null = null) =>
-      told(office({}, [kind, live('policy.no', { ...policy(null, condition, 'deny'), time })])).limits
-    const said = ['credentials that people add to their own where a DENY of that does not hold were not followed']
-    expect(limitsWith(adding)).toEqual([])
-    expect(limitsWith(adding, "CronSpan('0 8 * * *', '10h', 'UTC')")).toEqual(said)
+  test('credentials of one’s own are told by the activity that suffices, and unless a DENY holds that holds at times', () => {
+    const signsBy = (type: string, more = '') =>
+      live(
+        `policy.${type}`,
+        policy(
+          `credentials.any(c, c.type == 'CREDENTIAL_TYPE_${type}') && ${is('bob')}${more}`,
+          "activity.action == 'SIGN'",
+        ),
+      )
+    const no = (activity: string, time: string | null = null) =>
+      live(`policy.no-${activity}`, {
+        ...policy(null, `activity.type == 'ACTIVITY_TYPE_${activity}'`, 'deny'),
+        time,
+      })
+    const waysOfAll = (policies: readonly Resource[]) => {
+      const { rows, limits } = told(office({}, policies))
+      // Who may add passkeys to others, and no keys, acts for them with passkeys alone.
+      expect(limits.filter((one) => !one.startsWith('credentials of one sort let somebody act for others'))).toEqual([])
+      const ways = rows.flatMap(({ paths }) =>
+        paths.map(({ people, isConditional, steps }) =>
+          JSON.stringify([
+            people.join(' '),
+            isConditional,
+            ...steps
+              .slice(0, -1)
+              .map((one) => [
+                one.activity.replace('ACTIVITY_TYPE_', ''),
+                ...(one.unless ?? []),
+                ...(one.deniedBy ?? []),
+              ]),
+          ]),
+        ),
+      )
+      return [...new Set(ways)].map((one) => JSON.parse(one))
+    }
+    const passkey = 'WEBAUTHN_AUTHENTICATOR'
+    const byDay = "CronSpan('0 8 * * *', '10h', 'UTC')"
+    expect(waysOfAll([signsBy('API_KEY_ED25519')])).toEqual([['bob', false, ['CREATE_API_KEYS_V2']]])
+    expect(waysOfAll([signsBy(passkey)])).toEqual([['bob', false, ['CREATE_AUTHENTICATORS_V2']]])
+    expect(waysOfAll([signsBy('LOGIN'), no('CREATE_API_KEYS_V2')])).toEqual([['bob', false, ['STAMP_LOGIN']]])
+    expect(waysOfAll([signsBy('READ_WRITE_SESSION_KEY_P256')])).toEqual([
+      ['bob', false, ['CREATE_READ_WRITE_SESSION_V2']],
+    ])
+    expect(waysOfAll([signsBy(passkey), no('CREATE_AUTHENTICATORS_V2')])).toEqual([])
+    expect(waysOfAll([signsBy(passkey), no('CREATE_AUTHENTICATORS_V2', byDay)])).toEqual([
+      ['bob', true, ['CREATE_AUTHENTICATORS_V2', byDay, 'no-CREATE_AUTHENTICATORS_V2']],
+    ])
+    // The login is not forbidden at any time.
+    expect(waysOfAll([signsBy('LOGIN'), no('CREATE_AUTHENTICATORS_V2', byDay)])).toEqual([
+      ['bob', false, ['STAMP_LOGIN']],
+    ])
+    // Before another move, by the credential that it takes.
+    const tags = `activity.type == 'ACTIVITY_TYPE_UPDATE_USER_TAG'`
+    const moves = live('policy.tags', policy(byPasskey, tags))
+    const opsByKey = live(
+      'policy.ops',
+      policy(
+        `${tagged(OPS)} && credentials.all(c, c.type != 'CREDENTIAL_TYPE_${passkey}')`,
+        "activity.action == 'SIGN'",
+      ),
+    )
+    expect(waysOfAll([opsByKey, moves]).filter(([people]) => people === 'bob')).toEqual([
+      ['bob', false, ['CREATE_AUTHENTICATORS_V2'], ['UPDATE_USER_TAG']],
+    ])
   })
 
   test('a wallet is given the name that a policy asks for, or one that no DENY asks for', () => {

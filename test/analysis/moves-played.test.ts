@@ -8,7 +8,7 @@ import { readActual } from '../../src/live/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
-import { complete } from '../service/handlers/steps.ts'
+import { complete, newKey } from '../service/handlers/steps.ts'
 import {
   createTestUser,
   startTestService,
@@ -16,6 +16,7 @@ import {
   type TestService,
   type TestUser,
 } from '../service/harness.ts'
+import { createPasskey } from '../service/passkey.ts'
 
 const is = ({ userId }: TestUser) => `approvers.any(u, u.id == '${userId}')`
 
@@ -32,8 +33,12 @@ describe('moves played', () => {
   })
   afterAll(() => service.close())
 
-  const allow = async (name: string, consensus: string, condition: string) => {
-    const policy = { policyName: name, effect: 'EFFECT_ALLOW', consensus, condition, notes: '' }
+  const allow = (name: string, consensus: string, condition: string) =>
+    write({ policyName: name, effect: 'EFFECT_ALLOW', consensus, condition })
+  const write = async (
+    one: Readonly<Record<'policyName' | 'effect' | 'condition', string>> & Readonly<Record<string, string>>,
+  ) => {
+    const policy = { ...one, notes: '' }
     const { policyId } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', policy)
     return policyId
   }
@@ -70,13 +75,42 @@ describe('moves played', () => {
   test('moves played: a login of one’s own gives a key of the sort that a policy asks for', async () => {
     const byLogin = `${is(bob)} && credentials.any(c, c.type == 'CREDENTIAL_TYPE_LOGIN')`
     const policyId = await allow('by login', byLogin, "activity.action == 'SIGN'")
-    expect(await told()).toEqual({ ways: [['bob', ['CREATE_API_KEYS_V2'], false]], limits: [] })
+    expect(await told()).toEqual({ ways: [['bob', ['STAMP_LOGIN'], false]], limits: [] })
 
     expect(await signs(bob.client)).not.toBe(COMPLETED)
     const key = generateP256KeyPair()
     await complete(bob.client, 'ACTIVITY_TYPE_STAMP_LOGIN', { publicKey: key.publicKey })
     expect(await signs(service.client(key.privateKey))).toBe(COMPLETED)
     await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICY', { policyId })
+  })
+
+  test('moves played: a passkey of one’s own, and no key, which a DENY forbids; at times a DENY forbids the passkey too', async () => {
+    const byPasskey = `${is(bob)} && credentials.any(c, c.type == 'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR')`
+    const forbids = (activity: string) => ({
+      ...{ policyName: `no ${activity}`, effect: 'EFFECT_DENY' },
+      condition: `activity.type == 'ACTIVITY_TYPE_${activity}'`,
+    })
+    const policyIds = [
+      await allow('by passkey', byPasskey, "activity.action == 'SIGN'"),
+      await write(forbids('CREATE_API_KEYS_V2')),
+    ]
+    expect((await told()).ways).toEqual([['bob', ['CREATE_AUTHENTICATORS_V2'], false]])
+    const feature = { name: 'FEATURE_NAME_POLICY_TIME' }
+    await complete(service.root, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', feature)
+    const time = "time.now >= Timestamp('2100-01-01T00:00:00Z')"
+    policyIds.push(await write({ ...forbids('CREATE_AUTHENTICATORS_V2'), time }))
+    expect((await told()).ways).toEqual([['bob', ['CREATE_AUTHENTICATORS_V2'], true]])
+
+    const key = newKey({ publicKey: generateP256KeyPair().publicKey })
+    const keys = { userId: bob.userId, apiKeys: [key] }
+    expect(await statusOf(bob.client, 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', keys)).not.toBe(COMPLETED)
+    const passkey = createPasskey()
+    const registered = { userId: bob.userId, authenticators: [passkey.register()] }
+    await complete(bob.client, 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', registered)
+    const raw: TestClient['raw'] = (path, text) =>
+      bob.client.raw(path, text, { 'x-stamp': '', 'x-stamp-webauthn': passkey.stamp(text) })
+    expect(await signs({ ...bob.client, raw })).toBe(COMPLETED)
+    await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICIES', { policyIds })
   })
 
   test('moves played: a wallet is given the name that a policy asks for', async () => {

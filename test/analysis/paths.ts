@@ -2,6 +2,7 @@
  * Plays ways to a power in a service, move by move: each step is carried out by the votes of those who are told for it, and what was gained
  * is put to use before the next. Tags, names and addresses that may be chosen are tried until the next step gets through.
  */
+import { decryptCredentialBundle } from '@turnkey/crypto'
 import type { IndirectPath, IndirectStep } from '../../src/analysis/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import type { ActivityType, Wire } from '../../src/protocol/index.ts'
@@ -62,13 +63,19 @@ export async function playPath(
   /** Who carries out a move that was gained, again and again. */
   const movers = new Map<string, { readonly type: ActivityType; readonly voters: readonly string[] }>()
 
-  const addOwn = async (name: string) => {
-    for (const type of ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2'] as const)
-      if (await get(type, { userId: userIds.get(name)!, ...(await keysFor(type, name)) }, [name])) replaces(name)
+  const addOwn = async (name: string, type: ActivityType) => {
     const key = generateP256KeyPair()
-    if (await get('ACTIVITY_TYPE_STAMP_LOGIN', { publicKey: key.publicKey }, [name]))
-      joins(name, service.client(key.privateKey).raw)
+    if (type === 'ACTIVITY_TYPE_STAMP_LOGIN') {
+      if (await get(type, { publicKey: key.publicKey }, [name])) joins(name, service.client(key.privateKey).raw)
+    } else if (type === 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2') {
+      const begun = await get(type, { targetPublicKey: key.publicKey, userId: userIds.get(name)! }, [name])
+      const bundle = begun?.result.createReadWriteSessionResultV2?.credentialBundle
+      if (bundle) joins(name, service.client(decryptCredentialBundle(bundle, key.privateKey)).raw)
+    } else if (await get(type, { userId: userIds.get(name)!, ...(await keysFor(type, name)) }, [name])) replaces(name)
   }
+  const ownTypes = steps.flatMap(({ activity, people: [who] }) =>
+    who === 'each of them' ? [activity as ActivityType] : [],
+  )
 
   /** Has somebody look so; a new user is made so. */
   const wear = async (name: string, look: Look): Promise<boolean> => {
@@ -191,7 +198,7 @@ export async function playPath(
     const voters = step.people.map((name) => name.replace(' (taken over)', ''))
     const gains = step.gains ?? ''
     if (step.people[0] === 'each of them') {
-      for (const name of people) await addOwn(name)
+      for (const name of people) await addOwn(name, type)
       return true
     }
     if (gains === '') {
@@ -219,7 +226,7 @@ export async function playPath(
           const userId = userIds.get(name)!
           if (!(await through(type, { userId, ...(await keysFor(type, name)) }, voters))) return false
           replaces(name)
-          if (steps.some(({ people: [who] }) => who === 'each of them')) await addOwn(name)
+          for (const own of ownTypes) await addOwn(name, own)
         }
       return true
     }
