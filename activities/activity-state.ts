@@ -2,7 +2,7 @@ import { type Batch, collectIds } from '../src/plan/index.ts'
 import type { Wire } from '../src/protocol/index.ts'
 import { applyCodes } from './codes.ts'
 import type { ActivityState, Failure } from './model.ts'
-import { readVotes } from './votes.ts'
+import { readVotes } from './vote-state.ts'
 import { toUnixMs } from './wire-time.ts'
 
 /** What each status means to the walk over batches. One that is not known is polled again (docs/protocol/requests.md#versions). */

@@ -12,7 +12,7 @@ import {
 import { referencesOf, type Value } from '../src/resources/index.ts'
 import type { RequestedBody } from './body.ts'
 import { OPEN, readActivities } from './open-activities.ts'
-import { readVotes } from './votes.ts'
+import { readVotes } from './vote-state.ts'
 import { toUnixMs } from './wire-time.ts'
 
 /**

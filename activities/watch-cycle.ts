@@ -4,7 +4,7 @@ import { CHANGING_TYPES, PAGE_LIMIT, textsIn } from '../src/live/index.ts'
 import { allPlans, type Change, type Plan } from '../src/plan/index.ts'
 import { WAITING_STATUSES, type Wire } from '../src/protocol/index.ts'
 import type { KindName } from '../src/resources/index.ts'
-import { readVotes } from './votes.ts'
+import { readVotes } from './vote-state.ts'
 import type { DriftRow, Waiting, Watch, WatchMode, WatchState } from './watch-model.ts'
 import { toUnixMs } from './wire-time.ts'
 

@@ -5,7 +5,7 @@
 import type { CredentialFacts } from '../policy/index.ts'
 import { APPROVAL_WINDOW_MS } from '../protocol/index.ts'
 
-/** One approval that counts, as far as a decision needs it. */
+/** An approval that policies are asked with: its user, and the credential it was given by. Not every vote becomes one. */
 export interface Ballot {
   readonly userId: string
   readonly credential: CredentialFacts
@@ -44,8 +44,9 @@ export function windowOf(submittedAtMs: number, votes: readonly Vote[]): number 
 }
 
 /**
- * The approvals that count at this moment, in the order in which they were cast: inside the window, and the user's latest
- * vote. An approval by a credential that is gone does not count either; a caller that knows the credentials leaves it out.
+ * The approvals inside the window, each user's latest vote, in the order in which they were cast. Two more do not count, and callers leave them
+ * out by what they know: an approval by a credential that is gone, and one whose user has still to give further factors
+ * (`countBallots` in the service, `votesOn` here).
  */
 export function countingVotes<Cast extends Vote>(
   votes: readonly Cast[],

@@ -106,7 +106,7 @@ function searchAmong(
 ): Coalitions | 'gave-up' {
   const reads = readsOf(...policies.flatMap(({ consensus, condition }) => [consensus?.tree, condition?.tree]))
   const join = (context: PolicyContext, { approver, credential }: Ballot) => {
-    const joined = withBallot(context, approver, credential)
+    const joined = withApproval(context, approver, credential)
     // Asking for it is the first approval, and needs nobody's leave; it only must not be denied.
     const asks = begins === 'asked' && context.approvers.length === 0
     if (!asks) {
@@ -127,7 +127,7 @@ function searchAmong(
 }
 
 /** The context with one more approval: a user counts once, and so does a credential. */
-function withBallot(
+function withApproval(
   context: PolicyContext,
   approver: Approver,
   credential: CredentialFacts | undefined,

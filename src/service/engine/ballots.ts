@@ -6,7 +6,7 @@ import { isSameContact } from '../verification/index.ts'
 
 /**
  * The approvals that count at this moment, in the order in which they were cast (docs/protocol/activities.md#votes): those
- * that authority counts, by a credential that still stands. Lapsed ones stay in `votes` for audit.
+ * inside the window (`countingVotes`), that wait for no further factor, by a credential that still stands. Others stay in `votes` for audit.
  */
 export async function countBallots(
   tx: Transaction,
