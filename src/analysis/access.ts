@@ -8,6 +8,7 @@ import type { Access, AccessChange } from '../plan/index.ts'
 import { authorize, type Coalitions, mayVote, type Voter, writeByTeam } from '../policy/index.ts'
 import { organizationOf, type Resource } from '../resources/index.ts'
 import { breathe, computing } from './computing.ts'
+import { decisionsMayDiffer, touchedThings } from './influence.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import {
   type AnswerLine,
@@ -52,6 +53,13 @@ export function accessBetween(
 ): readonly AccessChange[] {
   const namesById = new Map([...before, ...after].map(({ id, address }) => [id!, address]))
   return accessChanges({ things: before }, { things: after }, { nowMs, namesById })
+}
+
+/** Whether somebody may gain or lose a power between two states; where not, that is found without asking who has which. */
+export function powersMayDiffer(before: OrganizationState, after: OrganizationState, compile: PolicyCompiler): boolean {
+  const holds = ({ kind }: Resource) => kind === 'wallet' || kind === 'privateKey'
+  const touched = touchedThings(before, after)
+  return touched.some(({ old, now }) => holds((now ?? old)!)) || decisionsMayDiffer(before, after, compile)
 }
 
 /** One state of the organization, with the answers about it. */

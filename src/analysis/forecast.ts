@@ -2,12 +2,12 @@ import { actingVoter, type Organization } from '../authority/index.ts'
 import { type AccessLimit, type Batch, type Forecast, fillParameters, type Plan } from '../plan/index.ts'
 import type { PolicyContext } from '../policy/index.ts'
 import { type Actual, type Desired, organizationOf } from '../resources/index.ts'
-import { accessChanges } from './access.ts'
+import { accessChanges, powersMayDiffer } from './access.ts'
 import { breathe, computing } from './computing.ts'
 import { createSensitivity, type Influence, influenceOf, influences, policyVersions, requestKey } from './influence.ts'
 import { contextOf, outcomeOf } from './outcome.ts'
 import { createPolicyCompiler, type PolicyCompiler, policiesOf, policyText } from './policies.ts'
-import { createCarrier, type OrganizationState, standIns, startState } from './state.ts'
+import { createCarrier, type OrganizationState, type StandIns, standIns, startState } from './state.ts'
 import { createDoorkeeper } from './ways-in.ts'
 
 export interface ForecastInput {
@@ -49,18 +49,25 @@ export function forecast(
   const batches = plan.batches.map(
     (batch, index): Batch => ({ ...batch, after: after[index]!, forecast: judged[index]!.forecast }),
   )
-  const namesById = new Map(Object.entries(ids).map(([address, id]) => [id, address]))
-  for (const { id, address } of actual.resources) if (!namesById.has(id!)) namesById.set(id!, address)
   // Power is told of what the definitions ask for, not of what the planner may do: a key that only reads sees what is planned all the same.
   const isCarriedOut = judged.every(({ happens }) => happens)
   const target = isCarriedOut ? states.at(-1)! : plan.batches.reduce(carryOut, states[0]!)
-  const access = accessChanges(states[0]!, target, { nowMs: Date.parse(now), namesById, compile })
+  const access = powersMayDiffer(states[0]!, target, compile)
+    ? accessChanges(states[0]!, target, { nowMs: Date.parse(now), namesById: namesOf(ids, actual), compile })
+    : []
   const limits: readonly AccessLimit[] = [
     ...(isCarriedOut ? [] : (['not-carried-out'] as const)),
     ...(actual.unread?.includes('wallet') ? (['wallets-unread'] as const) : []),
     ...(actual.unread?.includes('privateKey') ? (['private-keys-unread'] as const) : []),
   ]
   return { ...plan, batches, access, ...(limits.length > 0 ? { accessLimits: limits } : {}) }
+}
+
+/** Addresses by ids. */
+function namesOf(ids: StandIns, { resources }: Actual): ReadonlyMap<string, string> {
+  const namesById = new Map(Object.entries(ids).map(([address, id]) => [id, address]))
+  for (const { id, address } of resources) if (!namesById.has(id!)) namesById.set(id!, address)
+  return namesById
 }
 
 /** Walks the batches in the order of the plan. */

@@ -18,7 +18,7 @@ import {
 } from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'
 import { kinds, listOf, loginFeaturesOf, type Resource, sameValue } from '../resources/index.ts'
-import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
+import { createPolicyCompiler, type PolicyCompiler, policyText } from './policies.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** The changes of a batch that decisions read. */
@@ -100,16 +100,17 @@ export function createSensitivity(
 ): (context: PolicyContext) => Sensitivity {
   const rows = versions.map((policy) => {
     // Who approves is another question; without a consensus the condition alone decides.
-    const { consensus, ...rest } = compile(policy)
-    const { roots } = readsOf(rest.condition?.tree)
+    const { time, condition, consensus, isIncluded, outcomes } = compile(policy)
+    const { roots } = readsOf(condition?.tree)
     const personal = roots.has('approvers') || roots.has('credentials')
-    const reads = readsOf(consensus?.tree, personal ? rest.condition?.tree : undefined)
+    const reads = readsOf(consensus?.tree, personal ? condition?.tree : undefined)
+    const allowing = { ...policy, effect: 'EFFECT_ALLOW' as const }
     return {
       id: policy.id,
-      compiled: { ...rest, policy: { ...policy, effect: 'EFFECT_ALLOW' as const }, consensus: undefined },
+      compiled: { policy: allowing, time, condition, consensus: undefined, isIncluded, outcomes },
       personal,
       people: personal || consensus !== undefined,
-      email: reads.chains.has('approvers.email') || reads.chains.has('approvers'),
+      email: readsEmail(reads),
       tags: tagsIn(reads),
     }
   })
@@ -136,6 +137,25 @@ export function influences(influence: Influence | undefined, { people, email, ta
   return [...influence.policies].some((id) => policies.has(id))
 }
 
+/** Whether some decision, whoever asks for what, could come out otherwise after one state than after another. */
+export function decisionsMayDiffer(
+  before: OrganizationState,
+  after: OrganizationState,
+  compile: PolicyCompiler,
+): boolean {
+  const influence = influenceOf(before, after, '')
+  if (!influence) return false
+  const { everything, people, policies } = influence
+  if (everything || people || policies.size > 0) return true
+  // Policies are the same in both states, and no condition reads who approves.
+  const trees = new Set(thingsOf(after, 'policy').map((policy) => compile(policyText(policy)).consensus?.tree))
+  return [...trees].some((tree) => {
+    const reads = readsOf(tree)
+    const asked = { people: true, email: readsEmail(reads), tags: tagsIn(reads), policies: new Set<string>() }
+    return influences(influence, asked)
+  })
+}
+
 /** Same request, same decision in the same state. */
 export function requestKey({ activity, targetUserId, wallets }: PolicyContext): string {
   return JSON.stringify([activity, targetUserId ?? null, wallets ?? null])
@@ -144,6 +164,10 @@ export function requestKey({ activity, targetUserId, wallets }: PolicyContext): 
 function mayHold(compiled: CompiledPolicy, context: PolicyContext): boolean {
   const { rootQuorum: _rootQuorum, ...withoutQuorum } = context
   return authorize([compiled], withoutQuorum).policies[0]?.outcome === 'OUTCOME_ALLOW'
+}
+
+function readsEmail({ chains }: Reads): boolean {
+  return chains.has('approvers.email') || chains.has('approvers')
 }
 
 /** The tags that are asked for; all of them when tags are looked at in any other way than by one that is named. */
@@ -157,7 +181,7 @@ function membersOf(state: OrganizationState): readonly string[] {
 }
 
 /** Members that are another object than before: states share unchanged members. */
-function touchedThings(
+export function touchedThings(
   before: OrganizationState,
   after: OrganizationState,
 ): readonly { readonly old?: Resource; readonly now?: Resource }[] {

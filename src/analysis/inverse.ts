@@ -2,7 +2,7 @@
  * The inverse of a plan: what puts an organization back as it was, drafted by the plan maker from the state after to the state before. What
  * is made again has another id, so that all that names the old one is rewritten. What nobody can put back is listed, and left out.
  */
-import { draftPlan, type Plan } from '../plan/index.ts'
+import { draftSteps, type PlanSteps } from '../plan/index.ts'
 import {
   type Actual,
   type Address,
@@ -27,7 +27,7 @@ export interface Lost {
 }
 
 export interface Inverse {
-  readonly plan: Plan
+  readonly plan: PlanSteps
   readonly desired: Desired
   readonly lost: readonly Lost[]
   /** Why there is no such plan, where one cannot be made. */
@@ -55,7 +55,7 @@ export function inverseOf(
   // Names may have passed on to other things: which live one is meant is told by its id.
   const rows = all.flatMap(({ address, id }) => (id === undefined ? [] : [[address, { id }] as const]))
   const addresses = new Set(all.map(({ address }) => address))
-  const made = draftPlan({
+  const { diagnostics, ...plan } = draftSteps({
     desired: { ...desired, resources: all.map(({ id: _, parentId: __, ...one }) => one) },
     actual: living,
     lock: { [organizationId]: Object.fromEntries(rows) },
@@ -64,10 +64,10 @@ export function inverseOf(
     allow: [],
     now,
   })
-  const fault = made.diagnostics.find(({ severity }) => severity === 'error')
+  const fault = diagnostics.find(({ severity }) => severity === 'error')
   const unknown = addresses.size < all.length ? 'two of the things that it touches share an address' : fault?.message
   return {
-    plan: made.plan,
+    plan,
     desired,
     lost: [...lost, ...named(before, again)].sort((a, b) => (a.address < b.address ? -1 : 1)),
     ...(unknown === undefined ? {} : { unknown }),
@@ -76,9 +76,12 @@ export function inverseOf(
 
 /** What has to be deleted, changed back and made again. Things that live keep their ids, the others have none. */
 function wantedBack(before: Things, after: Things) {
-  const [had, has] = [before, after].map((things) => new Map(things.map((one) => [keyOf(one), one])))
-  const added = after.filter((one) => !had!.has(keyOf(one)))
-  const removed = before.filter((one) => !has!.has(keyOf(one)))
+  // States share what no activity touches.
+  const [former, present] = [new Set(before), new Set(after)]
+  const [old, touched] = [before.filter((one) => !present.has(one)), after.filter((one) => !former.has(one))]
+  const [had, has] = [old, touched].map((things) => new Map(things.map((one) => [keyOf(one), one])))
+  const added = touched.filter((one) => !had!.has(keyOf(one)))
+  const removed = old.filter((one) => !has!.has(keyOf(one)))
   const lost: Lost[] = []
   const lostIds = lose(removed, before, lost)
   const again = removed.filter(({ id, parentId }) => !lostIds.has(id!) && !lostIds.has(parentId ?? ''))
@@ -109,9 +112,10 @@ function wantedBack(before: Things, after: Things) {
       { ...rest, tombstone: true, fields: kinds[one.kind].fields['withoutExport'] ? { withoutExport: true } : {} },
     ]
   })
-  const changed = before.flatMap((one): readonly Resource[] => {
-    const now = has!.get(keyOf(one))
-    if (!now) return []
+  const isRemoved = new Set(removed)
+  const changed = (addressesById.size > 0 ? before : old).flatMap((one): readonly Resource[] => {
+    if (isRemoved.has(one)) return []
+    const now = has!.get(keyOf(one)) ?? one
     const isSame = (field: string) =>
       sameValue(one.fields[field], now.fields[field], kinds[one.kind].fields[field]?.compare ?? 'exact')
     const fields = [...new Set([...Object.keys(one.fields), ...Object.keys(now.fields)])].filter(
@@ -141,6 +145,7 @@ function lose(removed: Things, before: Things, lost: Lost[]): ReadonlySet<string
     ids.add(one.id!)
     told.push({ one, why })
   }
+  if (removed.length === 0) return ids
   for (const one of removed) {
     const why = whyLost(one)
     if (why !== undefined) lose(one, why)

@@ -109,19 +109,25 @@ export function readRule(compiled: CompiledPolicy, serials: Map<string, number>)
   }
   const { effect, consensus, time } = policy
   const tree = condition?.tree
+  let alone: CompiledPolicy | undefined
   return {
     name: policy.name,
     serial: serialOf(effect, consensus, time, policy.condition),
     consensusSerial: serialOf(effect, consensus),
     compiled,
-    consensus: {
-      ...compiled,
-      ...{ policy: { ...policy, condition: undefined, time: undefined }, condition: undefined, time: undefined },
+    get consensus() {
+      alone ??= withoutCondition(compiled)
+      return alone
     },
     condition: tree && { text: condition.unit.text, tree, types: condition.unit.types },
     isReadable: condition === undefined || tree !== undefined,
     pins: tree === undefined ? {} : { ...pinned('wallet', tree), ...pinned('private_key', tree) },
   }
+}
+
+function withoutCondition({ policy, consensus, isIncluded, outcomes }: CompiledPolicy): CompiledPolicy {
+  const text = { ...policy, condition: undefined, time: undefined }
+  return { policy: text, time: undefined, condition: undefined, consensus, isIncluded, outcomes }
 }
 
 function pinned(root: HolderRoot, tree: Expression): PolicyRule['pins'] {

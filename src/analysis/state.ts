@@ -33,15 +33,25 @@ export function standIns(
   desired: Desired,
   series: `4${string}` = '4000',
 ): StandIns {
-  const addresses = new Set<Address>(desired.resources.map(({ address }) => address))
-  for (const { fields } of desired.resources) for (const one of referencesOf(fields)) addresses.add(one)
   const ids: Record<Address, string> = {}
-  const sorted = [...addresses].sort()
-  sorted.forEach((address, index) => {
+  addressesIn(desired).forEach((address, index) => {
     ids[address] = `00000000-0000-${series}-8000-${index.toString(16).padStart(12, '0')}`
   })
   for (const { address, id } of plan.changes) if (id !== undefined) ids[address] = id
-  return { ...ids, ...plan.ids }
+  return Object.assign(ids, plan.ids)
+}
+
+const addressesByDesired = new WeakMap<Desired, readonly Address[]>()
+
+/** Every address that definitions speak of, sorted. */
+function addressesIn(desired: Desired): readonly Address[] {
+  const known = addressesByDesired.get(desired)
+  if (known) return known
+  const addresses = new Set<Address>(desired.resources.map(({ address }) => address))
+  for (const { fields } of desired.resources) for (const one of referencesOf(fields)) addresses.add(one)
+  const sorted = [...addresses].sort()
+  addressesByDesired.set(desired, sorted)
+  return sorted
 }
 
 /** What definitions declare as it would live in an organization that has nothing else, with stand-ins for ids. */
@@ -56,7 +66,7 @@ export function createCarrier({
   desired,
   ids,
 }: {
-  readonly plan: Plan
+  readonly plan: Pick<Plan, 'changes'>
   readonly desired: Desired
   readonly ids: StandIns
 }): (state: OrganizationState, batch: Pick<Batch, 'index'>) => OrganizationState {

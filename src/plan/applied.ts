@@ -29,7 +29,7 @@ export function createReasons(
 ): (difference: Difference) => Reason {
   const rows = lock[actual.organizationId] ?? {}
   const rowOf = createRowLookup(rows)
-  const alive = new Set(actual.resources.map(({ id }) => id))
+  const isAlive = (live: string) => actual.resources.some(({ id }) => id === live)
   let known: ReturnType<typeof knownIds> | undefined
   const wantedOf = (desired: Resource) => {
     known ??= knownIds(rows, ids)
@@ -42,7 +42,7 @@ export function createReasons(
     if (action === 'delete') return { cause: row ? 'definition changed' : desired ? 'differs' : 'live only' }
     const of = row?.id ?? address
     if (!live) {
-      if (!row || (row.id !== undefined && alive.has(row.id))) return { cause: 'declared only' }
+      if (!row || (row.id !== undefined && isAlive(row.id))) return { cause: 'declared only' }
       const asDefined = row.applied === undefined || row.applied === digestTexts(of, [...wantedOf(desired!).values()])
       return { cause: asDefined ? 'live changed' : 'both changed' }
     }

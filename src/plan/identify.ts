@@ -58,8 +58,9 @@ export function identify(input: IdentifyInput): Identified {
   const { desired, actual } = input
   const search = new Search(input)
   // Parents stand before their children in KINDS, so a child is looked for in the parent that was found.
+  const byKind = Map.groupBy(desired.resources, ({ kind }) => kind)
   for (const kind of KINDS) {
-    const declared = byAddress(desired.resources.filter((one) => one.kind === kind))
+    const declared = byAddress(byKind.get(kind) ?? [])
     for (const one of declared) search.byLock(one, one.address)
     for (const one of declared) search.byFormerName(one)
     for (const one of declared) search.byIdentity(one)
@@ -183,7 +184,7 @@ function idsOf(matches: ReadonlyMap<Address, Resource>, actual: Actual): Readonl
   }
   for (const address of twice) delete ids[address]
   for (const [address, live] of matches) ids[address] = live.id!
-  return sortMembers(ids)
+  return ids
 }
 
 /**

@@ -49,7 +49,15 @@ export {
 export { extendLock, type Lock, type LockPlaces, type LockRow, type LockRows } from './lock.ts'
 export { likesOf } from './look-alikes.ts'
 export type { Made } from './made.ts'
-export { draftPlan, finishPlan, makePlan, type PlanInput, type PlanMade } from './make.ts'
+export {
+  draftPlan,
+  draftSteps,
+  finishPlan,
+  makePlan,
+  type PlanInput,
+  type PlanMade,
+  type PlanSteps,
+} from './make.ts'
 export { renderPlanMarkdown } from './markdown.ts'
 export { type OneActivity, planOfActivity } from './of-activity.ts'
 export { partOf } from './part.ts'

@@ -73,37 +73,34 @@ export interface PlanMade {
   readonly lock: () => Lock
 }
 
-/** The plan without its digests: for who asks what it does, and who adds to it before it is shown and kept (`finishPlan`). */
-export function draftPlan(input: PlanInput): PlanMade {
-  const { actual, creators, baseUrl } = input
+/** What a plan changes, and the activities that do so. */
+export type PlanSteps = Pick<Plan, 'changes' | 'batches' | 'ids'>
+
+/** The activities of a plan alone: for who asks what they do, not what the plan leans on, shows or is stopped by. */
+export function draftSteps(input: PlanInput): PlanSteps & Pick<PlanMade, 'diagnostics'> {
+  const { steps, diagnostics } = orderedChanges(input)
+  return { ...steps, diagnostics: sortDiagnostics(diagnostics) }
+}
+
+function orderedChanges(input: PlanInput) {
+  const { actual, creators } = input
   const lock = withMade(input.lock, input.made ?? [], actual)
-  const allowed = parseAllow(input.allow)
   const { isLockVouchedFor = true } = input
   const actingUserId = actual.actor.userId
   const identified = identify({ desired: input.desired, actual, lock, isLockVouchedFor, creators, actingUserId })
-  const { ids, gone, matches } = identified
+  const { ids, matches } = identified
   const rows = lock[actual.organizationId] ?? {}
   const left = leaveOut({ desired: input.desired, actual, matches, rows, ids })
   const { desired } = left
-  // A bypass gives them up: they stay as they are, and the lock forgets that they were managed.
-  const kept = allowed.has('removal') ? [] : left.undecided
   const paired = pairUp(desired, actual, identified)
-  const { pairs, unmanaged } = paired
-  const { differences: all, diagnostics: unchangeable } = diff(pairs, ids)
+  const { differences: all, diagnostics: unchangeable } = diff(paired.pairs, ids)
   const unknown = unknownReferences(desired, all, ids)
   const whole = { identified, paired, left: left.undecided, differences: all }
   const part = onlyTargets(whole, { targets: input.targets, desired: input.desired, actual })
   const { differences } = part
   const nodes = order(differences, actual, ids)
   const { batches, carriedBy, diagnostics: circles } = batch(nodes, differences, input)
-  const renames = likelyRenames({ desired, actual, identified, differences, undecided: part.paired.undecided })
-  const plan: Plan = {
-    format: 'quorate.plan/1',
-    organization: { name: desired.organization, id: actual.organizationId, baseUrl },
-    actor: actual.actor,
-    definitionsDigest: desired.digest,
-    liveDigest: '',
-    live: livePart(desired, actual, identified),
+  const steps: PlanSteps = {
     changes: changesOf(differences, {
       carriedBy,
       identified: part.identified,
@@ -116,6 +113,31 @@ export function draftPlan(input: PlanInput): PlanMade {
     // What is forecast reads parameters as they will be submitted.
     batches: JSON.parse(JSON.stringify(batches)) as typeof batches,
     ids: idsFor(batches, ids),
+  }
+  const diagnostics = [...identified.diagnostics, ...left.diagnostics, ...unchangeable, ...unknown, ...circles]
+  return { steps, lock, identified, left, paired, all, part, diagnostics }
+}
+
+/** The plan without its digests: for who asks what it does, and who adds to it before it is shown and kept (`finishPlan`). */
+export function draftPlan(input: PlanInput): PlanMade {
+  const { actual, baseUrl } = input
+  const allowed = parseAllow(input.allow)
+  const { steps, lock, identified, left, paired, all, part, diagnostics } = orderedChanges(input)
+  const { ids, gone } = identified
+  const { desired } = left
+  const { pairs, unmanaged } = paired
+  const { differences } = part
+  // A bypass gives them up: they stay as they are, and the lock forgets that they were managed.
+  const kept = allowed.has('removal') ? [] : left.undecided
+  const renames = likelyRenames({ desired, actual, identified, differences, undecided: part.paired.undecided })
+  const plan: Plan = {
+    format: 'quorate.plan/1',
+    organization: { name: desired.organization, id: actual.organizationId, baseUrl },
+    actor: actual.actor,
+    definitionsDigest: desired.digest,
+    liveDigest: '',
+    live: livePart(desired, actual, identified),
+    ...steps,
     unmanaged: unmanaged.map(({ address, kind, id }) => ({ address, kind, id: id! })),
     ...(gone.length === 0 ? {} : { gone }),
     ...lookAlikes(pairs, unmanaged),
@@ -137,14 +159,7 @@ export function draftPlan(input: PlanInput): PlanMade {
   }
   return {
     plan,
-    diagnostics: sortDiagnostics([
-      ...identified.diagnostics,
-      ...left.diagnostics,
-      ...unchangeable,
-      ...unknown,
-      ...circles,
-      ...renameDiagnostics(renames),
-    ]),
+    diagnostics: sortDiagnostics([...diagnostics, ...renameDiagnostics(renames)]),
     lock: () =>
       withoutLeftOut(
         recordApplied(identified.lock(), {

@@ -30,16 +30,59 @@ export function compilePolicy(policy: PolicyText): CompiledPolicy {
   return compileWatched(policy)
 }
 
-/** Makes a compiler of many policies, which compiles an expression that several of them have once. */
+/** Makes a compiler of many policies, which compiles what is read of each, and an expression that several of them have once. */
 export function createCompiler(): (policy: PolicyText) => CompiledPolicy {
   const known = new Map<string, CompiledExpression>()
   return (policy) =>
-    compileEach(policy, (field, text) => {
+    new CompiledWhenRead(policy, (field, text) => {
       const key = `${field} ${text}`
       const compiled = known.get(key) ?? compileExpression(field, text)
       known.set(key, compiled)
       return compiled
     })
+}
+
+type Compile = (field: PolicyField, text: string) => CompiledExpression
+
+/** A policy each of whose expressions is compiled when it is first read: of many policies few are asked about. */
+class CompiledWhenRead implements CompiledPolicy {
+  readonly policy: PolicyText
+  readonly #compile: Compile
+  #time: CompiledExpression | undefined
+  #condition: CompiledExpression | undefined
+  #consensus: CompiledExpression | undefined
+  #isIncluded: IsIncluded | undefined
+  #outcomes: CompiledPolicy['outcomes'] | undefined
+
+  constructor(policy: PolicyText, compile: Compile) {
+    this.policy = policy
+    this.#compile = compile
+  }
+
+  get time(): CompiledExpression | undefined {
+    this.#time ??= compileField(this.policy, 'time', this.#compile)
+    return this.#time
+  }
+
+  get condition(): CompiledExpression | undefined {
+    this.#condition ??= compileField(this.policy, 'condition', this.#compile)
+    return this.#condition
+  }
+
+  get consensus(): CompiledExpression | undefined {
+    this.#consensus ??= compileField(this.policy, 'consensus', this.#compile)
+    return this.#consensus
+  }
+
+  get isIncluded(): IsIncluded {
+    this.#isIncluded ??= inclusionOf(this.consensus)
+    return this.#isIncluded
+  }
+
+  get outcomes(): CompiledPolicy['outcomes'] {
+    this.#outcomes ??= outcomesOf(this.policy)
+    return this.#outcomes
+  }
 }
 
 /** Makes the probe of one field of a policy: it is called for each compiled node (tracing, coverage). */
@@ -50,29 +93,38 @@ export function compileWatched(policy: PolicyText, watch?: MakeProbe): CompiledP
   return compileEach(policy, (field, text) => compileExpression(field, text, watch && ((types) => watch(field, types))))
 }
 
-function compileEach(
-  policy: PolicyText,
-  compile: (field: PolicyField, text: string) => CompiledExpression,
-): CompiledPolicy {
-  const { time, condition, consensus } = policy
-  const compiled = (field: PolicyField, text: string | undefined) =>
-    text === undefined || text === null ? undefined : compile(field, text)
-  const who = compiled('consensus', consensus)
-  const quiet = (outcome: QuietOutcome): PolicyOutcome => Object.freeze({ policyId: policy.id, outcome })
+function compileEach(policy: PolicyText, compile: Compile): CompiledPolicy {
+  const consensus = compileField(policy, 'consensus', compile)
   return {
     policy,
-    // An empty time is always active; an empty condition or consensus does not parse (docs/protocol/policies.md#a-policy).
-    time: compiled('time', time === '' ? undefined : time),
-    condition: compiled('condition', condition),
-    consensus: who,
-    isIncluded: who === undefined ? () => true : who.tree ? compileInclusion(who.unit, who.tree) : () => false,
-    outcomes: {
-      OUTCOME_ALLOW: quiet('OUTCOME_ALLOW'),
-      OUTCOME_DENY_EXPLICIT: quiet('OUTCOME_DENY_EXPLICIT'),
-      OUTCOME_DENY_IMPLICIT: quiet('OUTCOME_DENY_IMPLICIT'),
-      OUTCOME_REQUIRES_CONSENSUS: quiet('OUTCOME_REQUIRES_CONSENSUS'),
-      OUTCOME_TIME_INACTIVE: quiet('OUTCOME_TIME_INACTIVE'),
-    },
+    time: compileField(policy, 'time', compile),
+    condition: compileField(policy, 'condition', compile),
+    consensus,
+    isIncluded: inclusionOf(consensus),
+    outcomes: outcomesOf(policy),
+  }
+}
+
+function compileField(policy: PolicyText, field: PolicyField, compile: Compile): CompiledExpression | undefined {
+  const text = policy[field]
+  // An empty time is always active; an empty condition or consensus does not parse (docs/protocol/policies.md#a-policy).
+  if (text === undefined || text === null || (field === 'time' && text === '')) return undefined
+  return compile(field, text)
+}
+
+function inclusionOf(consensus: CompiledExpression | undefined): IsIncluded {
+  if (consensus === undefined) return () => true
+  return consensus.tree ? compileInclusion(consensus.unit, consensus.tree) : () => false
+}
+
+function outcomesOf({ id }: PolicyText): CompiledPolicy['outcomes'] {
+  const quiet = (outcome: QuietOutcome): PolicyOutcome => Object.freeze({ policyId: id, outcome })
+  return {
+    OUTCOME_ALLOW: quiet('OUTCOME_ALLOW'),
+    OUTCOME_DENY_EXPLICIT: quiet('OUTCOME_DENY_EXPLICIT'),
+    OUTCOME_DENY_IMPLICIT: quiet('OUTCOME_DENY_IMPLICIT'),
+    OUTCOME_REQUIRES_CONSENSUS: quiet('OUTCOME_REQUIRES_CONSENSUS'),
+    OUTCOME_TIME_INACTIVE: quiet('OUTCOME_TIME_INACTIVE'),
   }
 }
 

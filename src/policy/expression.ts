@@ -64,9 +64,18 @@ export function compileExpression(
     const checked = checkTree(field, tree)
     const unit: Unit = { text, types: checked.types }
     if (![...problems, ...checked.problems].some(isError)) {
-      const watched = probe === undefined ? unit : { ...unit, probe: probe(checked.types) }
       const cost = sizeOf(tree) + (text.length >> 6)
-      return { field, tree, unit, evaluate: compile(watched, tree, undefined), cost }
+      if (probe !== undefined) {
+        const watched = { ...unit, probe: probe(checked.types) }
+        return { field, tree, unit, evaluate: compile(watched, tree, undefined), cost }
+      }
+      // Analyses read many trees that they never evaluate.
+      const evaluateFirst: Evaluate = (frame) => {
+        expression.evaluate = compile(unit, tree, undefined)
+        return expression.evaluate(frame)
+      }
+      const expression = { field, tree, unit, evaluate: evaluateFirst, cost }
+      return expression
     }
   }
   const [first] = checkText(field, text).filter(isError)

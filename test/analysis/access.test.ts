@@ -1,7 +1,7 @@
 /** Who gains and who loses which power: by table, and by trying every set of people. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { accessChanges } from '../../src/analysis/access.ts'
+import { accessChanges, powersMayDiffer } from '../../src/analysis/access.ts'
 import { planWithForecast } from '../../src/analysis/index.ts'
 import { createPolicyCompiler, policiesOf } from '../../src/analysis/policies.ts'
 import { POWER_NAMES, POWER_WORDS, requestsOf } from '../../src/analysis/power-table.ts'
@@ -23,6 +23,8 @@ import {
 } from '../plan/organization.ts'
 import { type Given, planInput } from '../plan/planning.ts'
 import { runs } from '../runs.ts'
+import { NOW } from './generated.ts'
+import { wideOrganization, wideShapes } from './wide.ts'
 
 const OPS = idFor('tag.ops')
 const person = (name: string, tags: readonly string[] = []) => [
@@ -504,6 +506,55 @@ describe('access', () => {
       { numRuns: runs(80) },
     )
     expect(changed).toBeGreaterThan(25)
+  })
+})
+
+describe('powers are compared only where a change can matter', () => {
+  const changed = (things: readonly Resource[], id: string, fields: Resource['fields']) =>
+    things.map((one) => (one.id === id ? { ...one, fields: { ...one.fields, ...fields } } : one))
+  const mayDiffer = (before: readonly Resource[], after: readonly Resource[]) =>
+    powersMayDiffer({ things: before }, { things: after }, createPolicyCompiler())
+
+  test.each<[string, Resource['fields'], string, boolean]>([
+    ['an address that no policy asks for', { email: 'b@acme.test' }, 'approvers.count() > 1', false],
+    ['one that a policy asks for', { email: 'b@acme.test' }, "approvers.any(u, u.email == 'b')", true],
+    ['a tag that no policy asks for', { tags: [OPS, 'other'] }, `approvers.any(u, u.tags.contains('${OPS}'))`, false],
+    ['one that a policy asks for', { tags: [] }, `approvers.any(u, u.tags.contains('${OPS}'))`, true],
+    ['tags that a policy counts', { tags: [OPS, 'other'] }, 'approvers.any(u, u.tags.count() > 1)', true],
+  ])('%s', (_, fields, consensus, expected) => {
+    const before = [...office, live('policy.p', policy(consensus, null))]
+    expect(mayDiffer(before, changed(before, idFor('user.bob'), fields))).toBe(expected)
+  })
+
+  test('a wallet, a policy, a credential and the quorum', () => {
+    for (const { id, kind } of office) {
+      const matters = kind !== 'tag' && kind !== 'organization'
+      expect([
+        kind,
+        mayDiffer(
+          office,
+          office.filter((one) => one.id !== id),
+        ),
+      ]).toEqual([kind, matters])
+    }
+    expect(mayDiffer(office, [...office, live('policy.p', policy(null, null))])).toBe(true)
+  })
+
+  test('what is not compared has the same answers', () => {
+    let alike = 0
+    const change = fc.constantFrom({ email: 'x@acme.test' }, { tags: [] }, { tags: [idFor('tag.ops'), 'other'] })
+    fc.assert(
+      fc.property(wideShapes, change, (shape, fields) => {
+        const before = wideOrganization(shape)
+        const after = changed(before, idFor('user.bob'), fields)
+        if (mayDiffer(before, after)) return
+        alike++
+        const found = accessChanges({ things: before }, { things: after }, { nowMs: NOW, namesById: new Map() })
+        expect(found.filter((one) => !one.before.unknown)).toEqual([])
+      }),
+      { numRuns: runs(60) },
+    )
+    expect(alike).toBeGreaterThan(10)
   })
 })
 

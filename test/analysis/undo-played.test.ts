@@ -86,7 +86,7 @@ type Params = Readonly<Record<string, unknown>>
 
 /** Carries out batches in an order; whether all of them were. */
 async function carryOut(
-  plan: Plan,
+  plan: Pick<Plan, 'batches' | 'ids'>,
   { get }: Players,
   {
     order = plan.batches.map(({ index }) => index),
