@@ -3,6 +3,9 @@ import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createPlanStore } from '../../activities/index.ts'
+import { ensurePrivateFolder, writePrivate } from '../../src/local/index.ts'
+import { orderOf } from '../activities/order.ts'
 import { type FaultNode, startFaultNode } from '../faults/fault-node.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { draftOf, transferOf } from '../service/sends/solana-drafts.ts'
@@ -111,6 +114,25 @@ test('sends reconcile: what was paid on Solana after a snapshot is not paid agai
     3,
     expect.stringContaining(`0.003 SOL to ${payment.to.toBase58()}; is send ${again} of activity `),
   ])
+  // By the ledger of the CLI it has paid another: the send is told as included by nothing.
+  const dataDir = join(testFolder(), 'data')
+  ensurePrivateFolder(join(dataDir, 'service'))
+  const { organizationId } = after
+  writePrivate(join(dataDir, 'service/bootstrap.json'), JSON.stringify({ organizationId }))
+  const { sends } = createPlanStore(join(dataDir, 'plans'))
+  const { activityId } = (await reconcile(after, '--dry-run')).lanes[0]!.nonces[0]!
+  const entered = {
+    MAR: { state: 'included', transactionHash: landed[2]! },
+    APR: { state: 'broadcasting', activityId: activityId! },
+  } as const
+  for (const [reference, progress] of Object.entries(entered)) {
+    const order = orderOf(reference)
+    const { sendId } = await sends.enter({ ...order, organization: { ...order.organization, id: organizationId } })
+    await sends.putProgress({ sendId, reference, ...progress })
+  }
+  const known = await quorate(['sends', 'reconcile', '--dry-run', '--folder', after.dataDir, '--data-dir', dataDir])
+  expect(known.stdout).toContain('another payment: it has paid `MAR` of the ledger here\n')
+
   const claimed = await reconcile(after, '--yes')
   expect([claimed.exit, claimed.lanes[0]!.nonces.map(({ is }) => is)]).toEqual([0, ['send']])
   expect(await stateOf(after, again)).toEqual({ txStatus: 'INCLUDED', solana: { signature: landed[2] } })

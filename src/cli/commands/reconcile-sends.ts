@@ -1,19 +1,26 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { askAboutLanes, type SeenLanes } from '../../service/operator/index.ts'
+import { ledgerOf } from '../../sending/index.ts'
+import { askAboutLanes, type SeenLanes, type SeenNonce } from '../../service/operator/index.ts'
+import { findSeen } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { parseDuration } from '../durations.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { serviceFolder } from '../service-folder.ts'
-import { renderLanes } from '../views/lanes.ts'
+import { type NamedLanes, renderLanes } from '../views/lanes.ts'
 
 /** Shows what was sent for which the service's sends hold still, asks, and has it written. */
 export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const folder = serviceFolder(input)
-  const others = readHashes(options['other'])
+  const said = readHashes(options['other'])
   const within = options['within']
   const time = typeof within === 'string' ? { withinMs: parseDuration(within, '--within') } : {}
-  const found = await askAboutLanes(folder, { kind: 'list-lanes', others, ...time })
+  const paid = await readPaid(input)
+  const seen = await askAboutLanes(folder, { kind: 'list-lanes', others: said, ...time })
+  // Told as included by what paid another of the ledger, a send would never be paid.
+  const others = [...said, ...seen.lanes.flatMap(({ nonces }) => nonces.flatMap((one) => paid.another(one) ?? []))]
+  const again = others.length > said.length
+  const found = paid.named(again ? await askAboutLanes(folder, { kind: 'list-lanes', others, ...time }) : seen)
   const isNothing = found.lanes.length === 0
   if (options['dryRun'] === true || isNothing) {
     if (json) writeJson(io, { ...found, isWritten: false })
@@ -22,10 +29,42 @@ export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
   }
   if (!json) io.say(renderLanes(found, { isAsked: true }))
   await assertConfirmed(input, { question: 'Is that so?', otherwise: 'nothing was written' })
-  const written = await askAboutLanes(folder, { kind: 'reconcile-lanes', others, ...time })
+  const written = paid.named(await askAboutLanes(folder, { kind: 'reconcile-lanes', others, ...time }))
   if (json) writeJson(io, { ...written, isWritten: true })
   else io.out(renderLanes(written, { isWritten: true }))
   return exitOf(written)
+}
+
+/** What the ledger of this data folder knows of transactions, where it is that of the organization. */
+async function readPaid(input: CommandInput) {
+  const seen = await findSeen(input).catch(() => undefined)
+  const { sends } = ledgerOf(input.settings.dataDir)
+  const listed = seen === undefined ? [] : await sends.list(seen.organizationId)
+  const byHash = new Map<string, string>()
+  const byActivity = new Map<string, string>()
+  for (const { sendId, order } of listed) {
+    const { transactionHash, activityId, state } = (await sends.getProgress(sendId)) ?? {}
+    if (transactionHash !== undefined && state === 'included') byHash.set(transactionHash, order.reference)
+    if (activityId !== undefined) byActivity.set(activityId, order.reference)
+  }
+  return {
+    /** The hash of one that is taken for a send, and has paid another. */
+    another({ is, hash = '', activityId = '' }: SeenNonce): string | undefined {
+      const [reference, asks] = [byHash.get(hash), byActivity.get(activityId)]
+      return is === 'send' && reference !== undefined && asks !== undefined && reference !== asks ? hash : undefined
+    },
+    /** With the reference that each transaction has paid. */
+    named: ({ lanes, ...rest }: SeenLanes): NamedLanes => ({
+      ...rest,
+      lanes: lanes.map((lane) => ({
+        ...lane,
+        nonces: lane.nonces.map((one) => {
+          const reference = byHash.get(one.hash ?? '')
+          return reference === undefined ? one : { ...one, reference }
+        }),
+      })),
+    }),
+  }
 }
 
 function exitOf({ lanes, unread }: SeenLanes): ExitCode {

@@ -3,21 +3,35 @@ import { printDecimal } from '../../encoding/index.ts'
 import type { SeenLanes, SeenNonce } from '../../service/operator/index.ts'
 import { view } from '../screen.ts'
 
+/** A nonce, and the reference of the send of the ledger that its transaction has paid. */
+type NamedNonce = SeenNonce & { readonly reference?: string }
+type SeenLane = SeenLanes['lanes'][number]
+export interface NamedLanes extends Omit<SeenLanes, 'lanes'> {
+  readonly lanes: readonly (Omit<SeenLane, 'nonces'> & { readonly nonces: readonly NamedNonce[] })[]
+}
+
 /** What each nonce was used by. A missing row does not compile. */
-const WORDS: Readonly<Record<SeenNonce['is'], (one: SeenNonce) => string>> = {
+const WORDS: Readonly<Record<SeenNonce['is'], (one: NamedNonce) => string>> = {
   waits: () => 'not in a block yet: look again later',
   unsettled: () => 'in a block that is not settled yet, or the same as what is still under way here: look again later',
   untold: () => 'the node does not tell by what: serve the chain with a node that keeps old states',
-  send: ({ sendId = '', activityId = '' }) => `is send ${sendId} of activity ${activityId}`,
+  send: ({ sendId = '', activityId = '' }) =>
+    `is send ${sendId} of activity ${activityId}, which is not paid again; where it is another payment, --other says so`,
   authorization: () => 'an authorization of the address, which pays nobody (EIP-7702)',
-  foreign: () => 'sent from elsewhere: no send here asks for it',
-  other: () => 'another payment, as you say',
+  foreign: ({ reference }) =>
+    reference === undefined
+      ? 'sent from elsewhere: no send here asks for it'
+      : `has paid \`${printable(reference)}\` of the ledger here, and no send of the service asks for it`,
+  other: ({ reference }) =>
+    reference === undefined
+      ? 'another payment, as you say'
+      : `another payment: it has paid \`${printable(reference)}\` of the ledger here`,
 }
 
 /** The nonces of each lane that holds still, each with its transaction. */
 export const renderLanes = view(
   (
-    seen: SeenLanes,
+    seen: NamedLanes,
     {
       isWritten = false,
       isAsked = false,
@@ -43,7 +57,7 @@ export const renderLanes = view(
 )
 
 /** What was written, what was not, and what to do next. */
-function endOf({ lanes, unread }: SeenLanes, isWritten: boolean): string {
+function endOf({ lanes, unread }: NamedLanes, isWritten: boolean): string {
   const open = unread.length + lanes.filter(({ isHeld }) => isHeld).length
   const rest =
     unread.length === 0
