@@ -105,6 +105,10 @@ describe('rotation of the master key', () => {
       const found = await openedBy(rows, { old, next })
       expect(found['old']).toEqual([])
       expect(found['next']!.length).toBe(done.values + serving.length)
+      const { holders, rotation } = await readRotationOfFolder(one, database)
+      expect(holders.map(({ opens, seals }) => [...opens, seals])).toEqual(
+        [0, 1].map(() => [rotation!.to, rotation!.to]),
+      )
       // Who comes with the old key alone is refused before it seals anything.
       await expect(createService({ dataDir: late, database, port: 0 })).rejects.toMatchObject({
         code: 'service/seal-broken',

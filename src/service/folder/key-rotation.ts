@@ -127,7 +127,7 @@ export async function followKeyRotation(tools: KeyRotationTools): Promise<KeyRot
       tell('another change of the master key is under way, with another key', { file: NEXT_KEY_FILE, key: found.to })
     if (found.step !== 'announced') keyring.sealWith(found.to)
     // Nobody is answered yet, and nothing is sealed.
-    if (isStart) return
+    if (isStart) return sealing ? holding.say(keyring.sealsWith()) : undefined
     if (found.step === 'done') await finish(found)
     else if (sealing && found.step === 'resealing') await reseal(sealing)
     else if (sealing) await take(found, sealing.database)
