@@ -96,7 +96,7 @@ export const applyCodes = {
   },
   'apply/transaction-waits': {
     summary: 'a transaction waits for what its message says; nothing of it is lost',
-    solve: 'nothing: it goes on by itself as soon as it can',
+    solve: 'nothing, unless its message names a command: it goes on by itself as soon as it can',
     retryable: true,
   },
   'apply/transaction-replaced': {

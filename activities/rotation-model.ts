@@ -60,7 +60,7 @@ export interface RotationProgress {
   readonly key: string
   /**
    * The last three never change. `done`: the old key is refused. `failed`: the old key stays, and the new one is not there or was
-   * taken away again. `partial`: both keys are there.
+   * taken away again. `partial`: the new key is there, and the old one was not deleted, or not proved to be refused: `error` says which.
    */
   readonly state:
     | 'dropping'

@@ -1,7 +1,8 @@
 /**
  * Rotates an API key: create → verify → hand over → overlap → delete → prove. The workflow id `rotate/<organization>/<user>` is
- * the lock. It decides only when the next step is asked for; each step checks by itself that it may. If a step fails before the old key is
- * deleted, the new key is deleted again: the user has a key that works at every moment. Waiting for people has no deadline.
+ * the lock. It decides only when the next step is asked for; each step checks by itself that it may. If verifying or handing over fails, the
+ * new key is deleted again (`undo`); if deleting or proving fails, it is in use and stays, and the end is `partial`. The user has a key that
+ * works at every moment. Waiting for people has no deadline.
  */
 import { CancellationScope, ContinueAsNew, continueAsNew, setHandler } from '@temporalio/workflow'
 import type { ActivityState, Failure, ShownBy } from '../activities/model.ts'
@@ -69,8 +70,8 @@ async function carryOut(run: RotateRun): Promise<RotationProgress> {
     if (run.undoing) await undo(run, run.undoing)
   } catch (error) {
     if (error instanceof ContinueAsNew) throw error
-    const hasBoth = run.completed.has('create')
-    run.change({ state: hasBoth ? 'partial' : 'failed', error: failureOf(error), waiting: undefined })
+    const hasNew = run.completed.has('create')
+    run.change({ state: hasNew ? 'partial' : 'failed', error: failureOf(error), waiting: undefined })
   }
   const progress = run.progress
   // A forged rotation is refused in this step too, and has no progress to record.
@@ -88,7 +89,7 @@ async function begin(run: RotateRun): Promise<void> {
   if (run.outline!.drops && !run.outline!.ended) run.change({ state: 'dropping' })
 }
 
-/** Every step up to the proof. A failure before the old key is deleted is kept in `undoing`. */
+/** Every step up to the proof. A failure to verify or hand over the new key is kept in `undoing`; any other is thrown. */
 async function attempt(run: RotateRun): Promise<void> {
   const { rotationId } = run.input
   const { drops, overlapMs } = run.outline!

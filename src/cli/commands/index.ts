@@ -228,7 +228,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate validate definitions/acme',
     help: {
       description:
-        'Loads the definitions, checks every reference, field and policy expression, and reports all mistakes at their line and column. It needs no key and no network. In GitHub Actions, mistakes annotate their lines.',
+        'Loads the definitions, checks every reference, field and policy expression, and reports all mistakes at their line and column. A word that no known activity has, such as a typo in a DENY, which then denies nothing, is a warning: the API may know newer ones; `policy lint` ends with 1 for it. It needs no key and no network. In GitHub Actions, mistakes annotate their lines.',
       examples: [['quorate validate definitions/acme --json', 'mistakes as data']],
       seeAlso: ['fmt', 'policy lint', 'plan'],
     },
@@ -792,7 +792,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate worker',
     help: {
       description:
-        'Carries out applies for one organization with one key. Several may run; what one leaves, another takes up. On SIGTERM it takes nothing new, gives the steps it is at ten seconds to end, and exits 0. Its log is JSON on stdout.',
+        'Carries out applies for one organization with one key. Several may run, with keys of one and the same user: what one leaves, another takes up, with its own key. On SIGTERM it takes nothing new, gives the steps it is at ten seconds to end, and exits 0. Its log is JSON on stdout.',
       examples: [
         ['TEMPORAL_ADDRESS=temporal:7233 quorate worker', 'with a Temporal server of your own'],
         ['quorate worker --metrics-port 9464', 'with metrics for Prometheus and a health probe'],

@@ -209,7 +209,7 @@ export const sendCommands: readonly CommandRow[] = [
     example: 'quorate sends cancel INV-42 --max-fee 60gwei',
     help: {
       description:
-        'As `sends replace`, with nothing in it: no value, from the account to itself. Included first, it leaves the old send without its nonce, and that ends as failed. Whichever of the two is included is shown at the end; a send that waits for approval is ended with `quorate reject`.',
+        'As `sends replace`, with nothing in it: no value, from the account to itself. Included first, it leaves the old send without its nonce, and that ends as `cancelled`. Whichever of the two is included is shown at the end; a send that waits for approval is ended with `quorate reject`.',
       exits: ['waiting', 'refused', 'partial'],
       seeAlso: ['sends replace', 'sends', 'reject'],
     },

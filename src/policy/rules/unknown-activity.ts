@@ -15,7 +15,8 @@ export const unknownActivity: LintRule = {
   severity: 'error',
   summary: 'the activity is compared with a word that no activity has',
   why: 'The comparison is false for every request. An ALLOW allows nothing; a DENY denies nothing.',
-  solve: 'write a word of the activity table',
+  solve:
+    'write the word that an activity has (docs/policy-language.md, "Kinds of activities"); one newer than that table is suppressed by a comment',
   bad: `export:
   effect: deny
   condition: activity.kind == 'EXPORT_WALLETS'`,
