@@ -3,8 +3,10 @@ import { type ActivityType, activities, type QueryTypes } from '../protocol/inde
 import {
   type Actual,
   type KindName,
+  type Resource,
   recordsOf,
   takeList,
+  takeOptionalList,
   takeRecord,
   takeText,
   takeTexts,
@@ -17,6 +19,8 @@ import { PAGE_LIMIT, readPages } from './pages.ts'
 export interface Creator {
   readonly userId: string
   readonly userName: string
+  /** The activity made its user, and it with that. */
+  readonly cameWithUser?: true
 }
 
 /** Ids that are known already need no creator: what the lock holds was looked at when it was adopted. */
@@ -68,6 +72,10 @@ export async function creatorsOf(
       id !== undefined && CREATED_KINDS.has(kind) && !locked.has(id) ? [id] : [],
     ),
   )
+  const childrenOf = Map.groupBy(
+    actual.resources.filter(({ kind }) => Object.hasOwn(CREDENTIALS, kind)),
+    ({ parentId }) => parentId,
+  )
   const creators = new Map<string, Creator>()
   if (wanted.size === 0) return creators
   const pages = readPages({
@@ -82,6 +90,13 @@ export async function creatorsOf(
     for (const record of page) {
       for (const [id, creator] of readAnswer('list_activities', () => readCreated(record))) {
         if (wanted.delete(id)) creators.set(id, creator)
+        // Keys that were added later are in the results of newer activities.
+        for (const child of childrenOf.get(id) ?? []) {
+          if (wanted.has(child.id!) && readAnswer('list_activities', () => cameWith(record, id, child))) {
+            wanted.delete(child.id!)
+            creators.set(child.id!, { ...creator, cameWithUser: true })
+          }
+        }
       }
     }
     if (wanted.size === 0) break
@@ -146,6 +161,30 @@ function readMade(activity: WireRecord): readonly string[] {
   const results = takeRecord(made, 'the result of an activity')
   const parts = row.of === undefined ? [results] : recordsOf(results, row.of)
   return parts.flatMap((part) => idsIn(part, row.ids))
+}
+
+/** The credentials that an activity which creates users may give them, each told by what no other of the user has. */
+const CREDENTIALS: Readonly<
+  Partial<Record<KindName, { readonly list: string; readonly is: (record: WireRecord, one: Resource) => boolean }>>
+> = {
+  apiKey: {
+    list: 'apiKeys',
+    is: ({ publicKey }, { fields }) => String(publicKey).toLowerCase() === fields['publicKey'],
+  },
+  authenticator: { list: 'authenticators', is: ({ authenticatorName }, { name }) => authenticatorName === name },
+  oauthProvider: { list: 'oauthProviders', is: ({ providerName }, { name }) => providerName === name },
+}
+
+/** Whether the activity that made this user gave them this credential: results name the users alone, the intent has the rest. */
+function cameWith(activity: WireRecord, userId: string, one: Resource): boolean {
+  const row = rowOf(takeText(activity, 'type', 'activity'))
+  if (row?.ids !== 'userIds') return false
+  const [intent] = Object.values(takeRecord(activity['intent'], '`intent` of an activity'))
+  const { users, apiOnlyUsers } = takeRecord(intent, 'the intent of an activity')
+  const given = takeList({ users: users ?? apiOnlyUsers }, 'users', 'intent')[readMade(activity).indexOf(userId)]
+  const { list, is } = CREDENTIALS[one.kind]!
+  const records = takeOptionalList(takeRecord(given, 'a user of an intent'), list, 'user') ?? []
+  return records.some((record) => is(takeRecord(record, 'a credential of an intent'), one))
 }
 
 function rowOf(type: string): (typeof CREATING)[number] | undefined {

@@ -24,6 +24,8 @@ export type Creators = ReadonlyMap<string, CreatedBy> | Readonly<Record<string, 
 export interface CreatedBy {
   readonly userId: string
   readonly userName: string
+  /** Whether its user was made by the same activity, and it with that. */
+  readonly cameWithUser?: true
 }
 
 export interface IdentifyInput {
@@ -161,7 +163,8 @@ class Search {
     if (isActor(live, this.#input.actual.actor)) return
     const creator = creatorOf(this.#input.creators, live.id!)
     if (creator?.userId === this.#input.actingUserId) return
-    const rode = kinds[live.kind].rides && !creator && live.parentId !== undefined
+    const cameAlong = !creator || creator.cameWithUser === true
+    const rode = kinds[live.kind].rides && cameAlong && live.parentId !== undefined
     if (rode && this.#trusted.has(live.parentId!)) return
     this.adoptions.push({ resource, live, ...(creator ? { creator } : {}) })
   }

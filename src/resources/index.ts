@@ -59,6 +59,7 @@ export { fromWire as policyFromWire, normalExpression } from './wire/policy.ts'
 export {
   recordsOf,
   takeList,
+  takeOptionalList,
   takeOptionalText,
   takeRecord,
   takeText,

@@ -127,6 +127,22 @@ describe('adoption', () => {
       ],
     },
     {
+      name: 'what came with a user that is in the lock, whoever made both',
+      given: {
+        lock: lockOf({ 'user.carol': 'carol-1' }),
+        creators: { 'key-1': { ...bob, cameWithUser: true } },
+      },
+      adopted: [],
+    },
+    {
+      name: 'a key that came with its user is said to be of who made both',
+      given: { creators: { 'carol-1': bob, 'key-1': { ...bob, cameWithUser: true } } },
+      adopted: [
+        ['user.carol', 'bob'],
+        ['apiKey.carol.laptop', 'bob'],
+      ],
+    },
+    {
       name: 'a key that somebody else put on a user of ours',
       given: {
         creators: new Map([
