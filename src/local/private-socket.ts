@@ -92,7 +92,11 @@ export async function askPrivately(
   folder: string,
   name: string,
   request: string,
-  { answerWithinMs = PATIENCE_MS, onSilent }: { readonly answerWithinMs?: number; readonly onSilent?: () => void } = {},
+  {
+    answerWithinMs = PATIENCE_MS,
+    listensWithinMs = PATIENCE_MS,
+    onSilent,
+  }: { readonly answerWithinMs?: number; readonly listensWithinMs?: number; readonly onSilent?: () => void } = {},
 ): Promise<string | undefined> {
   const run = resolve(folder, 'run')
   if (!assertPrivateFolder(folder) || !assertPrivateFolder(run)) return undefined
@@ -102,7 +106,7 @@ export async function askPrivately(
   if (!socket) return undefined
   if (onSilent) socket.once('timeout', onSilent)
   try {
-    return await ask(socket, note, { request, answerWithinMs })
+    return await ask(socket, note, { request, answerWithinMs, listensWithinMs })
   } finally {
     socket.destroy()
   }
@@ -129,9 +133,13 @@ async function serve(
 async function ask(
   socket: Socket,
   { secret, socket: path }: Note,
-  { request, answerWithinMs }: { readonly request: string; readonly answerWithinMs: number },
+  {
+    request,
+    answerWithinMs,
+    listensWithinMs,
+  }: { readonly request: string; readonly answerWithinMs: number; readonly listensWithinMs: number },
 ): Promise<string | undefined> {
-  const read = reader(socket)
+  const read = reader(socket, listensWithinMs)
   const a = randomBytes(32).toString('hex')
   say(socket, { nonce: a })
   const { nonce: b, proof } = await read()
@@ -164,9 +172,9 @@ const say = (socket: Socket, word: Partial<Word>) => void socket.write(line(word
 const NOTHING: Word = { nonce: undefined, proof: undefined, text: undefined }
 
 /** Reads a line at a time; nothing at the end, and of who says too much, too slowly, or no JSON. */
-function reader(socket: Socket): () => Promise<Word> {
+function reader(socket: Socket, patienceMs = PATIENCE_MS): () => Promise<Word> {
   socket.on('error', () => socket.destroy())
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy())
+  socket.setTimeout(patienceMs, () => socket.destroy())
   const lines = readLines(socket)
   return async () => {
     try {

@@ -1,10 +1,14 @@
 /** What commands do in a data folder whose service was stopped, or died: what acts brings it back, what only looks says how it ended. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { createPlanStore } from '../../activities/index.ts'
 import { noteBegin, noteDown } from '../../src/cli/background/down.ts'
 import { commands } from '../../src/cli/commands/index.ts'
 import { ensurePrivateFolder, writePrivate } from '../../src/local/index.ts'
+import { orderOf } from '../activities/order.ts'
 import { createOneProcess, quorate, testFolder, writeFiles } from './harness.ts'
 
 const ID = '7c244a54-083f-4745-98d0-7111fa0c8852'
@@ -172,4 +176,33 @@ test('`down` notes what it ended, and not what came up meanwhile or had ended be
   // It heeded the signal that `down` sent.
   noteDown(dataDir, 2 ** 30)
   expect(read().ended.how).toBe('was stopped by `quorate down`')
+})
+
+test('what only looks says within ten seconds that a background process hangs, and where it hangs', async () => {
+  const { cwd, dataDir } = scene()
+  const order = orderOf('INV-42')
+  await createPlanStore(join(dataDir, 'plans')).sends.enter({
+    ...order,
+    organization: { ...order.organization, id: ID },
+  })
+  const source = (path: string) => JSON.stringify(join(import.meta.dirname, '../../src', path))
+  const script = `
+import { listenForControl } from ${source('cli/background/control.ts')}
+import { writePrivate } from ${source('local/index.ts')}
+const dataDir = ${JSON.stringify(dataDir)}
+writePrivate(dataDir + '/lock.pid', String(process.pid))
+await listenForControl(dataDir, { answer: () => ({ state: 'starting', pid: process.pid }), stop() {} })
+process.stdout.write('listens')`
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], { stdio: 'pipe' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  child.kill('SIGSTOP')
+  for (const line of ['status', 'sends', 'doctor', 'approvals', 'plan definitions/acme', 'watch list']) {
+    const beganAt = performance.now()
+    const { stdout, stderr } = await one.quorate(line.split(' '), { env: {}, cwd })
+    const tookMs = performance.now() - beganAt
+    expect([line, stdout + stderr]).toEqual([line, expect.stringContaining('runs and does not answer')])
+    expect([line, tookMs < 10_000]).toEqual([line, true])
+    if (line === 'sends') expect(stderr).toContain(`(pid ${child.pid})`)
+  }
 })

@@ -3,8 +3,14 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { findPlace } from '../../src/cli/background/connect.ts'
+import { withApplies } from '../../src/cli/background/temporal.ts'
+import { createDeadline } from '../../src/cli/deadline.ts'
+import { createIo } from '../../src/cli/io.ts'
 import { createPatience, createWaitLogger } from '../../src/cli/waiting.ts'
+import { readSettings } from '../../src/config/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { findApply } from '../../src/operations/index.ts'
 import { createTestUser } from '../service/harness.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { onlyTags, scene } from './scene.ts'
@@ -145,6 +151,31 @@ test('waiting: an apply that is followed while Temporal goes silent says so', as
   await following.says(/Temporal does not answer, for [12]\d s now; last known: waiting/)
   following.kill()
   await following.ended
+})
+
+test('waiting: one look at a Temporal that goes silent ends within ten seconds, though a call is waited for longer', async () => {
+  const { env } = await scene()
+  const relay = await startRelay(env['TEMPORAL_ADDRESS']!)
+  const environment = { ...env, TEMPORAL_ADDRESS: relay.address }
+  const settings = readSettings(environment, {})
+  const input = { settings, environment, io: createIo(environment), deadline: createDeadline({}) }
+  const place = await findPlace(input)
+  let hushedAt = 0
+  const look = withApplies(
+    input,
+    place,
+    (applies) => {
+      relay.hush()
+      hushedAt = performance.now()
+      return findApply(applies)
+    },
+    { isLook: true },
+  )
+  await expect(look).rejects.toMatchObject({
+    code: 'worker/temporal-unreachable',
+    message: expect.stringMatching(/answers no more$/),
+  })
+  expect(performance.now() - hushedAt).toBeLessThan(10_000)
 })
 
 /** A way to a server that goes on taking what is said to it, and lets nothing through, once it is hushed. */

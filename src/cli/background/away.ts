@@ -4,7 +4,9 @@ import { messageOf, QuorateError } from '../../diagnostics/index.ts'
 import { taskQueueOf, workerSeenAt } from '../../operations/index.ts'
 import { type NodeSettings, nodeName, readNodeStanding } from '../../sending/index.ts'
 import type { CommandInput } from '../command.ts'
-import { askBackground, silentBackground } from './control.ts'
+import { LOOK_MS } from '../deadline.ts'
+import type { SeenApi } from './connect.ts'
+import { lookAtBackground, silentBackground } from './control.ts'
 import { backgroundEnd, nothingRuns } from './down.ts'
 import { nodeFault } from './node-fault.ts'
 import { findRunningTemporal, namedTemporal } from './temporal.ts'
@@ -22,18 +24,23 @@ export interface Away {
 
 /** A worker asks for work at least this often. Temporal lists a worker that was killed for some minutes. */
 export const WORKER_ASKS_MS = 90_000
-/** How long each part may take to answer. */
-const ANSWER_MS = 10_000
 const GOES_ON = 'what is open goes on then, and nothing is sent twice'
 
 type Looked = Pick<CommandInput, 'settings' | 'environment'>
 
-/** The parts that are away. */
-export async function findAway(input: Looked, organizationId: string): Promise<readonly Away[]> {
+/**
+ * The parts that are away.
+ * @param silent the background process, where it was just asked in vain
+ */
+export async function findAway(
+  input: Looked,
+  organizationId: string,
+  silent?: SeenApi['silent'],
+): Promise<readonly Away[]> {
   const { baseUrl } = input.settings
   // The embedded service is one process with what answers for it.
   const api = baseUrl === undefined ? undefined : askApi(baseUrl)
-  const parts = await Promise.all([findAwayHere(input, organizationId), api])
+  const parts = await Promise.all([findAwayHere(input, organizationId, silent), api])
   return parts.filter((one) => one !== undefined)
 }
 
@@ -53,20 +60,25 @@ export async function findNodesAway(
 }
 
 /** The background process, or the Temporal server and the worker that work in its place. */
-async function findAwayHere(input: Looked, organizationId: string): Promise<Away | undefined> {
+async function findAwayHere(
+  input: Looked,
+  organizationId: string,
+  silent: SeenApi['silent'],
+): Promise<Away | undefined> {
+  const until = Date.now() + LOOK_MS
   const { dataDir, baseUrl } = input.settings
   const named = namedTemporal(input.environment)
   // With both named nothing of this data folder is worked with.
   if (baseUrl === undefined || !named) {
-    const answer = await askBackground(dataDir, 'status')
+    const answer = silent ?? (await lookAtBackground(dataDir))
     if (answer?.state !== 'up') return backgroundAway(dataDir, answer)
   }
-  return askTemporal(input, { organizationId, isNamed: named !== undefined })
+  return askTemporal(input, { organizationId, isNamed: named !== undefined, until })
 }
 
 function backgroundAway(
   dataDir: string,
-  answer: Exclude<Awaited<ReturnType<typeof askBackground>>, { state: 'up' }>,
+  answer: Exclude<Awaited<ReturnType<typeof lookAtBackground>>, { state: 'up' }>,
 ): Away {
   const part = 'background'
   if (answer?.state === 'silent') {
@@ -87,7 +99,11 @@ function backgroundAway(
 
 async function askTemporal(
   input: Looked,
-  { organizationId, isNamed }: { readonly organizationId: string; readonly isNamed: boolean },
+  {
+    organizationId,
+    isNamed,
+    until,
+  }: { readonly organizationId: string; readonly isNamed: boolean; readonly until: number },
 ): Promise<Away | undefined> {
   const taskQueue = taskQueueOf(organizationId)
   try {
@@ -95,7 +111,7 @@ async function askTemporal(
     if (temporal === undefined) return undefined
     try {
       const { client } = temporal
-      const seenAt = await client.withDeadline(Date.now() + ANSWER_MS, () => workerSeenAt(client, taskQueue))
+      const seenAt = await client.withDeadline(until, () => workerSeenAt(client, taskQueue))
       // The embedded server and its worker are one process.
       if (!isNamed || (seenAt !== undefined && Date.now() - seenAt <= WORKER_ASKS_MS)) return undefined
       const since = seenAt === undefined ? undefined : new Date(seenAt).toISOString()
@@ -128,12 +144,12 @@ async function askApi(baseUrl: string): Promise<Away | undefined> {
 
 async function whyAway(baseUrl: string): Promise<string | undefined> {
   try {
-    const asked = { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) } as const
+    const asked = { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(LOOK_MS) } as const
     const { status } = await fetch(baseUrl, asked)
     return IN_ITS_PLACE.includes(status) ? `answers with ${status}` : undefined
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError')
-      return `takes connections and gives no answer within ${ANSWER_MS / 1000} s`
+      return `takes connections and gives no answer within ${LOOK_MS / 1000} s`
     const cause = error instanceof Error && error.cause
     return `cannot be reached: ${cause instanceof Error && 'code' in cause ? cause.code : messageOf(error)}`
   }

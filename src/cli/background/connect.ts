@@ -8,8 +8,8 @@ import type { CommandInput } from '../command.ts'
 import { line } from '../screen.ts'
 import { createWaitLogger } from '../waiting.ts'
 import { bootstrapOrganization, bootstrapPath } from './bootstrap.ts'
-import { findBackground } from './control.ts'
-import type { BackgroundStart } from './model.ts'
+import { lookAtBackground } from './control.ts'
+import type { BackgroundAnswer, BackgroundStart } from './model.ts'
 import { assertPlanStore } from './plan-store-place.ts'
 import { assertServiceHere } from './service-here.ts'
 import { ensureBackground } from './start.ts'
@@ -57,6 +57,8 @@ export async function findApi(
 export interface SeenApi extends Pick<Api, 'organizationId' | 'now'> {
   /** Whether the process does not answer that would carry out what is open here: it is down, hangs, or comes up. */
   readonly isDown?: boolean
+  /** The one that runs and does not answer. */
+  readonly silent?: Extract<BackgroundAnswer, { readonly state: 'silent' }>
 }
 
 /** Finds out what organization is worked with, and starts nothing; undefined where nothing ever ran. */
@@ -64,14 +66,15 @@ export async function findSeen({ settings }: Pick<CommandInput, 'settings'>): Pr
   assertPlanStore(settings)
   const { baseUrl, dataDir } = settings
   if (baseUrl !== undefined) return configuredApi(settings, baseUrl)
-  const running = await findBackground(dataDir)
-  if (running) {
-    const { organizationId, operator } = running
+  const answer = await lookAtBackground(dataDir)
+  if (answer?.state === 'up') {
+    const { organizationId, operator } = answer.status
     return { organizationId: settings.organizationId ?? organizationId, now: () => Date.now() + operator.aheadMs }
   }
   const began = bootstrapOrganization(dataDir)
   const organizationId = settings.organizationId ?? began
-  return organizationId === undefined ? undefined : { organizationId, now: Date.now, isDown: true }
+  if (organizationId === undefined) return undefined
+  return { organizationId, now: Date.now, isDown: true, ...(answer?.state === 'silent' ? { silent: answer } : {}) }
 }
 
 /** Where a command works, with the key in use; without a deadline for what goes on however long it takes. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { askPrivately, listenPrivately, type PrivateListener, readPrivate } from '../../local/index.ts'
+import { LOOK_MS } from '../deadline.ts'
 import { isAlive } from './is-alive.ts'
 import type { BackgroundAnswer, BackgroundStatus } from './model.ts'
 
@@ -22,17 +23,28 @@ export function listenForControl(
  * Asks the background process of a data folder; undefined when none runs. Throws `local/exposed` and `local/not-proved`
  * where somebody else could answer, or does.
  */
-export async function askBackground(dataDir: string, word: 'status' | 'stop'): Promise<BackgroundAnswer | undefined> {
+export async function askBackground(
+  dataDir: string,
+  word: 'status' | 'stop',
+  { withinMs }: { readonly withinMs?: number } = {},
+): Promise<BackgroundAnswer | undefined> {
   let isSilent = false
   const onSilent = () => {
     isSilent = true
   }
-  const text = await askPrivately(dataDir, NAME, word, { onSilent })
+  const text = await askPrivately(dataDir, NAME, word, {
+    onSilent,
+    ...(withinMs === undefined ? {} : { answerWithinMs: withinMs, listensWithinMs: withinMs }),
+  })
   if (text !== undefined) return JSON.parse(text) as BackgroundAnswer
   // Who listens there holds the folder's lock, and has written this.
   const pid = isSilent ? Number(readPrivate(join(dataDir, 'lock.pid'))) : Number.NaN
   return pid > 0 && isAlive(pid) ? { state: 'silent', pid } : undefined
 }
+
+/** The same for a command that only looks. */
+export const lookAtBackground = (dataDir: string): Promise<BackgroundAnswer | undefined> =>
+  askBackground(dataDir, 'status', { withinMs: LOOK_MS })
 
 /** Why a command goes no further: what runs is stopped, or so busy that it takes no request. */
 export function silentBackground(dataDir: string, pid: number): QuorateError {

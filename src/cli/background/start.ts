@@ -8,7 +8,7 @@ import { QuorateError } from '../../diagnostics/index.ts'
 import { ensurePrivateFolder, tightenPrivate } from '../../local/index.ts'
 import { mainPath } from '../main-path.ts'
 import { bootstrapOrganization } from './bootstrap.ts'
-import { askBackground, silentBackground } from './control.ts'
+import { askBackground, lookAtBackground, silentBackground } from './control.ts'
 import { backgroundDown } from './down.ts'
 import type { BackgroundNews, BackgroundStart, BackgroundStatus } from './model.ts'
 
@@ -38,7 +38,7 @@ export async function ensureBackground(
   let silentSince = performance.now()
   let waitsFor: string | undefined
   for (;;) {
-    const answer = await askBackground(dataDir, 'status')
+    const answer = await (isLook ? lookAtBackground(dataDir) : askBackground(dataDir, 'status'))
     if (answer?.state === 'up') {
       assertIsOf(dataDir, answer.status)
       assertFits(answer.status, start, publicKey)
@@ -46,7 +46,7 @@ export async function ensureBackground(
     }
     if (answer) {
       if (answer.state !== 'silent') silentSince = performance.now()
-      else if (performance.now() - silentSince > SILENT_MS) throw silentBackground(dataDir, answer.pid)
+      else if (isLook || performance.now() - silentSince > SILENT_MS) throw silentBackground(dataDir, answer.pid)
       const news = `background: process ${answer.pid} is ${answer.state}; waiting for it`
       if (news !== waitsFor) announce(news)
       waitsFor = news

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { QuorateError } from '../../diagnostics/index.ts'
 import { type ApplyPlace, type Place, taskQueueOf } from '../../operations/index.ts'
 import {
   atTemporal,
@@ -7,6 +9,7 @@ import {
   type TemporalSettings,
 } from '../../worker/index.ts'
 import type { CommandInput } from '../command.ts'
+import { LOOK_MS } from '../deadline.ts'
 import { line } from '../screen.ts'
 import type { Carrier, TemporalAnswers } from '../waiting.ts'
 import { backgroundStart } from './connect.ts'
@@ -46,10 +49,9 @@ export async function findRunningTemporal({
   environment,
 }: Pick<CommandInput, 'settings' | 'environment'>): Promise<TemporalConnections | undefined> {
   const named = namedTemporal(environment)
-  const seal = () => loadPayloadSeal(settings.dataDir, settings.payloadKey)
-  if (named) return connectTemporal(named, await seal())
-  const running = await findBackground(settings.dataDir)
-  return running && connectTemporal(temporalOf(running, settings), await seal())
+  const running = named ? undefined : await findBackground(settings.dataDir)
+  const at = named ?? (running && temporalOf(running, settings))
+  return at && connectTemporal({ ...at, callMs: LOOK_MS }, await loadPayloadSeal(settings.dataDir, settings.payloadKey))
 }
 
 /** The same for a command that cannot do without one. Throws `cli/background-down`. */
@@ -79,13 +81,14 @@ export function temporalOf(
 
 /**
  * Works with the applies of an organization at its Temporal server. A command that only looks (`isLook`) takes the server that runs,
- * whatever key its worker has, and starts none: it throws `cli/background-down`.
+ * whatever key its worker has, and starts none: it throws `cli/background-down`. One look (`follows` is more) ends where Temporal is
+ * away: it throws `worker/temporal-unreachable` within ten seconds.
  */
 export async function withApplies<T>(
   input: Pick<CommandInput, 'settings' | 'environment' | 'io' | 'deadline'>,
   place: Place,
   work: (applies: ApplyPlace, answers: TemporalAnswers) => Promise<T>,
-  { isLook = false }: { readonly isLook?: boolean } = {},
+  { isLook = false, follows = false }: { readonly isLook?: boolean; readonly follows?: boolean } = {},
 ): Promise<T> {
   const temporal = isLook ? await findTemporalToAsk(input) : await findTemporalServer(input, place)
   if (!isLook) input.deadline.handOver()
@@ -93,8 +96,45 @@ export async function withApplies<T>(
     const { organizationId } = place
     const { dataDir } = input.settings
     const applies = { client: temporal.client, organizationId, taskQueue: taskQueueOf(organizationId), dataDir }
-    return await atTemporal(temporal, () => work(applies, temporal.answers))
+    const worked = () => atTemporal(temporal, () => work(applies, temporal.answers))
+    return await (isLook && !follows ? whileThere(temporal, worked) : worked())
   } finally {
     await temporal.close()
+  }
+}
+
+/** A worker may be busy for longer, while the server answers: of that it is asked now and then. */
+const QUIET_MS = 4_000
+const PROBE_MS = 3_000
+const PAUSE_MS = 1_000
+
+/** Works for as long as the server answers at all: a call that it takes and never answers would be waited for much longer. */
+async function whileThere<T>(
+  { address, namespace, answers }: Pick<TemporalConnections, 'address' | 'namespace' | 'answers'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const away = Promise.withResolvers<never>()
+  let isOver = false
+  const watch = async () => {
+    for (let pauseMs = QUIET_MS; ; pauseMs = PAUSE_MS) {
+      await delay(pauseMs, undefined, { ref: false })
+      if (isOver || (!(await answers(PROBE_MS)) && !isOver)) break
+    }
+    if (isOver) return
+    away.reject(
+      new QuorateError('worker/temporal-unreachable', `the Temporal server at \`${address}\` answers no more`, {
+        facts: { address, namespace },
+        next: 'look whether it hangs (`quorate doctor`), and run the command again; what was begun is kept, and goes on when it answers',
+      }),
+    )
+  }
+  void watch()
+  const worked = work()
+  // Its calls end once the connection is closed, and nobody waits for them then.
+  worked.catch(() => {})
+  try {
+    return await Promise.race([worked, away.promise])
+  } finally {
+    isOver = true
   }
 }

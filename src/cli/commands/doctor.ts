@@ -17,7 +17,7 @@ import { locateTemporal } from '../../worker/index.ts'
 import { originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { WORKER_ASKS_MS } from '../background/away.ts'
 import { bootstrapKey, loadKey, readerAt } from '../background/connect.ts'
-import { askBackground, findBackground, silentBackground } from '../background/control.ts'
+import { findBackground, lookAtBackground, silentBackground } from '../background/control.ts'
 import { backgroundEnd, nothingRuns } from '../background/down.ts'
 import { leftOverTemporal, temporalDeath } from '../background/embedded-temporal.ts'
 import { readNodeSettings } from '../background/kept-chains.ts'
@@ -45,7 +45,7 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
   const { io, json } = input
   const findings: Finding[] = []
   const standing = askOnce(input)
-  const background = await askBackground(input.settings.dataDir, 'status')
+  const background = await lookAtBackground(input.settings.dataDir)
   const checks = [
     checkNode,
     checkTemporal,
@@ -62,7 +62,7 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
     checkAuthProxy,
   ]
   for (const check of checks) {
-    // A background process that does not answer is waited for once, by `askBackground` above.
+    // A background process that does not answer is waited for once, above.
     if (background?.state === 'silent' && ASK_BACKGROUND.has(check)) continue
     for (const finding of [await check(input, standing)].flat()) {
       findings.push(finding)
@@ -121,7 +121,7 @@ async function checkTemporal(input: CommandInput): Promise<Finding> {
 
 async function checkBackground(
   { settings }: CommandInput,
-  answer: Awaited<ReturnType<typeof askBackground>>,
+  answer: Awaited<ReturnType<typeof lookAtBackground>>,
 ): Promise<Finding> {
   const check = 'background'
   if (answer?.state === 'silent') return bad(check, silentBackground(settings.dataDir, answer.pid))

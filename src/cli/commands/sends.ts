@@ -27,6 +27,7 @@ import { readNodeSettings } from '../background/kept-chains.ts'
 import { findAbove, noServiceHere } from '../background/service-here.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
+import { LOOK_MS } from '../deadline.ts'
 import { writeJson } from '../io.ts'
 import { createAwayWatch } from '../sending/away-watch.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
@@ -52,7 +53,7 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const nodes = readNodeSettings(input)
   const flying = new Set(all.filter((one) => !isOver(one)).map(({ order }) => chainOf(order)))
   const findAwayNow = async () => {
-    const looks = [findAway(input, organizationId), findNodesAway(nodes.nodes, flying)]
+    const looks = [findAway(input, organizationId, found.silent), findNodesAway(nodes.nodes, flying)]
     return all.length === 0 ? [] : (await Promise.all(looks)).flat()
   }
   // Looked for first: an API that is away would be asked again and again.
@@ -61,7 +62,8 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   // Who follows has the workflows ask.
   const asked = withOffered(follows ? all : withReplacers(await toldNow(all, { api, now, ledger })))
   const chosen = options['open'] === true || follows ? asked.filter((one) => !isOver(one)) : asked
-  const left = await findLeft(input, chosen)
+  const isAskedInVain = begun.some(({ part }) => part === 'Temporal' || part === 'background')
+  const left = isAskedInVain ? new Set<string>() : await findLeft(input, chosen)
   const marked = (one: ListedSend): ListedSend =>
     left.has(one.sendId) && !isOver(one) ? { ...one, isLeft: true } : one
   const held = (one: ListedSend, away: readonly Away[]): ListedSend =>
@@ -121,9 +123,6 @@ const isApiAway = (away: readonly Away[]) => away.some(({ part }) => part === 'A
 /** What has open sends go on where nobody carries them out: an API that is away is asked again by who does. */
 const heldUpBy = (away: readonly Away[]) => away.find(({ part }) => part !== 'API' && part !== 'node')?.next
 
-/** Who only looks does not wait longer than this for an answer. */
-const ANSWER_MS = 10_000
-
 /** What asks the API, which is opened when the first question comes. */
 function apiOf(input: CommandInput): () => Promise<QueryClient> {
   let opened: Promise<QueryClient> | undefined
@@ -132,7 +131,7 @@ function apiOf(input: CommandInput): () => Promise<QueryClient> {
     return {
       ...client,
       query: (name, request, { signal } = {}) => {
-        const within = AbortSignal.timeout(ANSWER_MS)
+        const within = AbortSignal.timeout(LOOK_MS)
         return client.query(name, request, { signal: signal ? AbortSignal.any([signal, within]) : within })
       },
     }
@@ -194,7 +193,7 @@ async function reportBatch(input: CommandInput, begins: string): Promise<ExitCod
   const seen = await findSeen(input)
   const nodes = readNodeSettings(input)
   const chains = new Set(batch.rows.map(({ order }) => chainOf(order)))
-  const looks = [findAway(input, batch.organization.id), findNodesAway(nodes.nodes, chains)]
+  const looks = [findAway(input, batch.organization.id, seen?.silent), findNodesAway(nodes.nodes, chains)]
   const away = (await Promise.all(looks)).flat()
   const api = seen === undefined || seen.isDown || isApiAway(away) ? undefined : apiOf(input)
   const asking = { nodes, api, now: seen?.now, heldUp: heldUpBy(away) }

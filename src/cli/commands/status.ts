@@ -33,7 +33,7 @@ import type { Plan } from '../../plan/index.ts'
 import type { GivenUpWebhooks } from '../../service/index.ts'
 import { type AuthProxyState, originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { findPlace } from '../background/connect.ts'
-import { askBackground, silentBackground } from '../background/control.ts'
+import { lookAtBackground, silentBackground } from '../background/control.ts'
 import { backgroundDown } from '../background/down.ts'
 import { assertServiceHere } from '../background/service-here.ts'
 import { namedTemporal, withApplies } from '../background/temporal.ts'
@@ -88,7 +88,7 @@ async function assertUp(input: CommandInput): Promise<void> {
   await assertServiceHere(input)
   const isElsewhere = baseUrl !== undefined && namedTemporal(environment) !== undefined
   if (isElsewhere) return
-  const answer = await askBackground(dataDir, 'status')
+  const answer = await lookAtBackground(dataDir)
   if (answer?.state === 'silent') throw silentBackground(dataDir, answer.pid)
   if (answer !== undefined) return
   throw backgroundDown(dataDir)
@@ -212,7 +212,7 @@ async function lookAtTemporal(input: CommandInput, patience: Patience): Promise<
       if (options['cancel']) return !progress || end ? EXIT.done : exitOfStopped(progress)
       return exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
     },
-    { isLook: !cancels },
+    { isLook: !cancels, follows: options['follow'] === true },
   )
 }
 
