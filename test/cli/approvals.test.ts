@@ -280,17 +280,17 @@ describe('votes', () => {
     })
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const again = await quorate(vote, { env })
-    expect(again.stderr).toContain('It has ended as COMPLETED; there is nothing to approve')
+    expect(again.stderr).toMatch(/^[0-9a-f]{4}-[0-9a-f]{4} has ended as COMPLETED; there is nothing to approve/m)
     expect(again.exit).toBe(0)
     // Whoever asks for a rejection does not read a success.
     const late = await quorate(['reject', planned!.id, '--yes', ...as(bob, 'bob')], { env })
     expect([late.exit, late.stderr]).toEqual([
       6,
-      expect.stringContaining('It has ended as COMPLETED; there is nothing to reject'),
+      expect.stringMatching(/^[0-9a-f]{4}-[0-9a-f]{4} has ended as COMPLETED; there is nothing to reject/m),
     ])
     // Also by its code, which only those that wait are found by at first.
     const byCode = await quorate(['approve', shortCode(planned!.fingerprint), '--yes', ...as(bob, 'bob')], { env })
-    expect(byCode.stderr).toContain('It has ended as COMPLETED; there is nothing to approve')
+    expect(byCode.stderr).toMatch(/^[0-9a-f]{4}-[0-9a-f]{4} has ended as COMPLETED; there is nothing to approve/m)
     expect(byCode.stdout).toContain(planned!.id)
   })
 

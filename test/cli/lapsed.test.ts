@@ -55,7 +55,7 @@ test('lapsed approvals: a vote says who is still needed, and a review whose appr
   expect(late.exit, late.stderr).toBe(0)
   expect(late.stdout).toMatch(/ approved +by nobody\n/)
   expect(late.stdout).toMatch(/ needs +bob and dana and root; your approval counts\n/)
-  expect(late.stdout).toMatch(/ lapsed +root, bob: these approvals count no more; to count, approve again\n/)
+  expect(late.stdout).toMatch(/ lapsed +root, bob: these approvals count no more, until they approve again\n/)
   expect(late.stdout).not.toContain('unless it completes')
   expect((await dana(['approvals'])).stdout).toMatch(/ lapsed +root, bob: these approvals count no more/)
   const { activity } = JSON.parse((await dana(['review', code, '--json'])).stdout)

@@ -262,8 +262,7 @@ export const commands: readonly CommandRow[] = [
       askAgain,
       {
         flags: '--as <user>',
-        meaning:
-          'say what would come of it if this user, by name or id, applied it (default: the user of the key in use)',
+        meaning: 'forecast the plan as if this user, by name or id, applied it (default: the user of the key in use)',
       },
       {
         flags: '--out <file>',
@@ -448,7 +447,7 @@ export const commands: readonly CommandRow[] = [
     example: `quorate incident key 02${'ab'.repeat(32)}`,
     help: {
       description:
-        'Looks in the organization and in those inside it. With `--contain`, after one question: plans from this data folder may not name the key any more; the key is deleted, and every credential that it made; what it asked for or approved and still waits is rejected; where its deletion waits for others, a policy that denies whatever it approves is asked for. The same is then done in the organizations inside, as each is found; without `--yes`, after they were found and shown, and a second question. Each step is looked for before it is submitted, so the same command may be given again. It needs no Temporal.',
+        'Looks in the organization and in its sub-organizations. `--contain` asks once, and then: plans of this data folder may no longer name the key; the key and every credential that it made are deleted; waiting activities that it requested or approved are rejected; where its deletion waits for others, a policy that denies whatever it approves is requested. Sub-organizations follow, each as it is found; without `--yes` all are shown first, and a second question is asked. Each step is looked for before it is submitted, so the same command may be given again. It needs no Temporal.',
       examples: [
         ['quorate incident key "$PUBLIC_KEY" --contain --since 7d --yes', 'cut it off, then say what it did in a week'],
       ],
@@ -553,7 +552,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate who-can sign --wallet treasury',
     help: {
       description:
-        'Reads the live organization and names the smallest sets of people who get each activity executed among themselves, with every credential and login that they have, in any order of their votes. What only a request can say is told as a condition. That somebody could first change policies, tags, credentials or the quorum shows as that power; `--indirect` follows such moves to the end, by a shortest way, and names who is as good as the root quorum. Submits nothing; a key that may read suffices. It exits with 6 where something is unknown.',
+        'Reads the live organization and names, for each power, the smallest sets of people who have it together, counting every credential and login of theirs and every order of their votes. What depends on the request is given as a condition. To change policies, tags, credentials or the quorum is a power of its own; `--indirect` follows what people could gain by such changes, by a shortest path, and names who is as good as the root quorum. It submits nothing; a key that may only read is enough. It exits with 6 where something is unknown.',
       examples: [
         ['quorate who-can --json', 'as data, with a digest of the state'],
         ['quorate who-can sign --indirect', 'and who could get there by moves'],
@@ -582,7 +581,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate status --follow',
     help: {
       description:
-        'Asks the workflow of the organization. What it says is the same from every machine that reaches the same Temporal server. An apply that waits for people asks the API about them first; with `--json` and `--watch` it says what it last saw, at most a minute before. It starts nothing: where nothing runs, it says so and exits with 1. For a probe: an apply that is done or goes on by itself exits with 0, one that waits, is stale or has failed with its own code.',
+        'Asks the workflow of the organization at Temporal: every machine that reaches the same server is told the same. For an apply that waits, the API is asked at that moment who has voted; with `--json` and `--watch` the votes are as last seen, at most a minute ago. It starts nothing: where nothing runs, it says so and exits with 1. For a probe: it exits with 0 while an apply runs or is done, and with the apply’s own code where that waits, is stale or has failed.',
       examples: [
         ['quorate status', 'once'],
         ['quorate status --watch --wait 10m', 'for ten minutes; exits as the last look would'],
@@ -638,7 +637,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate evidence verify payment.json --collector 02ab…',
     help: {
       description:
-        'Says what holds, what is broken, and what the file cannot tell: of what was submitted, of each signature and whose key made it, and whether the policies decide as it is recorded. The people and policies are as their collector has signed them, so that key is what has to be known from elsewhere. It fails with 1 where anything is broken, and exits with 6 where something cannot be told.',
+        'Checks the submitted bytes, each signature and whose key made it, and whether the policies decide as recorded; says what holds, what is broken, and what the file cannot tell. People and policies are as the collector has signed them: get the public key of the collector from elsewhere, and give it as `--collector`. It exits with 1 where anything is broken, and with 6 where something cannot be told.',
       exits: ['partial'],
       seeAlso: ['evidence'],
     },
@@ -655,7 +654,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate approvals --key-file .quorate/keys/bob.json',
     help: {
       description:
-        'Shows of each activity its short code, what it changes, or whom it pays how much and under which reference, who asked for it and when, which plan at which commit asks for it, whose approval is missing, and whether yours counts. What none of the plans that are known asks for is said to be made outside; where no plan is known, that is said. Payees have the names of the definitions that --definitions gives; references, and the rows of a batch beside each other, are shown where the ledger of this data folder has them.',
+        'For each activity: its short code; what it changes, or whom it pays how much; who requested it and when; the plan and commit that ask for it; whose approval it still needs, and whether yours counts. An activity that no known plan asks for is marked as made outside; a rotation or a send of this data folder is named as that; where no plan is known, that is said. --definitions names payees. References, and the rows of a batch together, come from the ledger of this data folder.',
       examples: [['quorate approvals --plan plan.json', 'held against the plan that you have approved']],
       seeAlso: ['review', 'approve', 'reject', 'activities'],
     },
@@ -664,14 +663,15 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'review',
-    summary: 'show what a waiting activity would change, who gains or loses power by it, and whose approval it lacks',
+    summary:
+      'show what a waiting activity would change, who gains or loses power by it, and whose approval it still needs',
     args: '<activity>',
     argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
     options: [comparedPlans, payeeNames],
     example: 'quorate review 7f3a-19c2 --key-file .quorate/keys/bob.json',
     help: {
       description:
-        'The change is rebuilt from the activity’s own intent and from what lives, not from what anybody says about it. Votes are counted as the service counts them. Votes on nothing.',
+        'The change is rebuilt from the activity’s own intent and from the live organization, not from anybody’s words about it. Votes are counted as the service counts them. It casts no vote.',
       examples: [['quorate review 7f3a-19c2 --plan plan.json', 'and says where it is not what that plan says']],
       seeAlso: ['approvals', 'approve', 'reject'],
     },
@@ -703,7 +703,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate approve 7f3a-19c2 --key-file .quorate/keys/bob.json',
     help: {
       description:
-        'Shows what the activity itself asks for, not what anybody says about it, and then votes. Of several, all are shown and checked before the first vote, and one question stands for all; where one vote fails, it says which were cast, which is unknown and which were not cast, and exits with 6. Your key decides who votes; a vote lapses after 24 hours. Of an activity that has ended it is said how, and the command exits with 6 where that is not as it was voted. With --batch each row of a file of sends is shown with its payee, amount, reference and fee ceiling beside the activity that was submitted under its reference; where any activity asks for something else than its row, nothing is voted. One question stands for all rows, each has its own result, and the same command again votes on what is left: it exits with 6 while something was not submitted yet, was refused or has ended unpaid. What an MFA policy of yours still asks for is given by approving once more, by `--passkey`, `--email`, `--phone` or `--oidc`; with --batch by `--passkey`, whose page opens for each row.',
+        'Shows what the activity itself asks for, not what anybody says about it, asks once, and votes. Your key decides whose vote it is; a vote lapses after 24 hours. Several activities are all shown and checked before the first vote; where a vote fails, the command says which votes were cast, which is unknown and which were not cast, and exits with 6. It also exits with 6 where an activity has ended otherwise than you vote. With --batch each row of a file of sends is shown with its payee, amount, reference and fee ceiling; nothing is voted while any activity asks for something else than its row. Each row has its own result, and the same command again votes on what is left: it exits with 6 while a row was not submitted yet, was refused or has ended unpaid. A further factor that an MFA policy asks of you is given by approving once more with `--passkey`, `--email`, `--phone` or `--oidc`; with --batch by `--passkey`, whose page opens for each row.',
       examples: [
         ['quorate approve 7f3a-19c2 d031-77e0 --reason "as agreed"', 'two at once'],
         ['quorate approve 7f3a-19c2 --passkey', 'by the passkey that is still missing'],
@@ -734,7 +734,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate reject 7f3a-19c2 --key-file .quorate/keys/bob.json',
     help: {
       description:
-        'Shows what the activity asks for, and then votes. An apply that waited for it ends as rejected, and nothing is tried again until somebody asks for it anew. What was carried out already is not undone: the command says so and exits with 6. With --batch everything that waits under the references of a file of sends is shown and rejected after one question, also what asks for something else than its row; it exits with 6 while something of it was not submitted yet, was refused or is paid already.',
+        'Shows what the activity asks for, and votes against it. An apply that waited for it ends as rejected, and requests it again only with `apply --ask-again`. What was carried out already is not undone: the command says so and exits with 6. With --batch everything that waits under the references of a file of sends is shown and rejected after one question, also an activity that asks for something else than its row; it exits with 6 while a row was not submitted yet, was refused or is paid already.',
       examples: [['quorate reject --batch march.csv --definitions mine', 'all rows of a batch of sends']],
       exits: ['partial'],
       seeAlso: ['activities', 'approve'],

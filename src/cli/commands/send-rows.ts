@@ -66,7 +66,7 @@ export const sendCommands: readonly CommandRow[] = [
         flags: '--gas <units>',
         meaning: 'on Ethereum, the most gas to use, such as 21000 (default: the service chooses)',
       },
-      { flags: '--ref <text>', meaning: 'what this payment is called where it was decided, such as an invoice number' },
+      { flags: '--ref <text>', meaning: 'the name of this payment in your books, such as an invoice number' },
       {
         flags: '--batch <file>',
         meaning: 'CSV of many sends, with columns named like these options: ref,from,to,amount,…',
@@ -74,7 +74,7 @@ export const sendCommands: readonly CommandRow[] = [
       {
         flags: '--not <others>',
         meaning:
-          'ids of activities, or references that look like this one, with commas between, that are other payments although they pay the same to the same or seem to have this reference (default: such a send is refused)',
+          'activity ids, or references that look like this one, with commas between: other payments, though they pay the same or seem to have this reference (default: such a send is refused)',
       },
       askAgain,
       { flags: '--skip-denied', meaning: 'of a batch, leave out what the policies would deny (default: send nothing)' },
@@ -162,12 +162,12 @@ export const sendCommands: readonly CommandRow[] = [
   },
   {
     name: 'sends reconcile',
-    summary: 'identify what was sent from elsewhere, for which sends of the service on this machine hold still',
+    summary: 'find the transactions that used a sender’s nonces outside this service, so that held sends go on',
     options: [
       {
         flags: '--other <hashes>',
         meaning:
-          'transactions, with commas between, that are other payments although they do what a send asks for (default: they are that send)',
+          'transactions, with commas between: other payments, though they do what a send asks for (default: they are that send)',
       },
       { flags: '--within <time>', meaning: 'ask the nodes no longer than this, such as 10m (default: 4m)' },
       { flags: '--dry-run', meaning: 'show what was sent; write nothing' },
@@ -186,7 +186,7 @@ export const sendCommands: readonly CommandRow[] = [
   },
   {
     name: 'sends replace',
-    summary: 'offer a send that is not included for more, with the same nonce',
+    summary: 'offer a higher fee for a send that is not included, with the same nonce',
     args: '<reference> [folder]',
     argMeanings: replaced,
     options: replacing,
@@ -202,7 +202,7 @@ export const sendCommands: readonly CommandRow[] = [
   },
   {
     name: 'sends cancel',
-    summary: 'use the nonce of a send that is not included for nothing, so that it never will be',
+    summary: 'cancel a send that is not included: use its nonce for an empty transaction',
     args: '<reference> [folder]',
     argMeanings: replaced,
     options: replacing,

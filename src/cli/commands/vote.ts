@@ -72,16 +72,13 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   for (const { activity, before } of all) {
     if (isWaiting(activity.status)) continue
     done.push({ voted: false, activity: before })
-    if (!json)
-      io.say(
-        line`${all.length === 1 ? 'It' : before.code} has ended as ${wordOf(before)}; there is nothing to ${choice}.\n`,
-      )
+    if (!json) io.say(line`${before.code} has ended as ${wordOf(before)}; there is nothing to ${choice}.\n`)
   }
   // INVARIANT: before anything is voted, or one that is refused would leave the others half done.
   if (choice === 'approve' && input.options['despiteMismatch'] !== true)
     for (const { before } of waiting) assertAsPlanned(before)
   const verb = choice === 'approve' ? 'Approve' : 'Reject'
-  const question = `${verb} ${waiting.length === 1 ? 'it' : `these ${waiting.length}`}?`
+  const question = `${verb} ${waiting.length === 1 ? waiting[0]!.before.code : `these ${waiting.length}`}?`
   if (waiting.length > 0) await assertConfirmed(input, { question, otherwise: 'nothing was voted' })
   for (const [index, one] of waiting.entries()) {
     const standing: Standing = { voted: false }

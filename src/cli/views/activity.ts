@@ -205,7 +205,8 @@ function rotationText({ key, user, part, orderedAt }: Rotates): string {
 function neededRows({ review, status }: ActivityView, style: Style): readonly (readonly string[])[] {
   if (!review || !isWaiting(status)) return []
   const { standing } = review
-  if (!standing) return [['needs', 'not worked out here: policies read more of it than its parameters']]
+  if (!standing)
+    return [['needs', 'not known here: policies decide by more than its parameters, such as a transaction']]
   const { needed, mine } = standing
   const your = {
     counts: 'your approval counts',
@@ -214,7 +215,7 @@ function neededRows({ review, status }: ActivityView, style: Style): readonly (r
   }
   if (needed.outcome === 'waits') return [['needs', `${style.strong(renderApprovers(needed))}; ${your[mine]}`]]
   if (needed.outcome === 'completes')
-    return [['needs', 'one more vote of any of those who approved: what is missing was taken away']]
+    return [['needs', 'nobody new: what was missing is required no more; one of those who approved votes once more']]
   return 'reason' in needed ? [['needs', `${needed.reason}; ${your[mine]}`]] : []
 }
 
@@ -363,7 +364,7 @@ export function factorsLine(factors: MissingFactors): string {
 /** `alice, bob: must approve again`. */
 function lapsedText(names: readonly string[]): string {
   const whose = names.length === 1 ? 'this approval counts' : 'these approvals count'
-  return `${names.join(', ')}: ${whose} no more; to count, approve again`
+  return `${names.join(', ')}: ${whose} no more, until they approve again`
 }
 
 function renderStatus(status: string, style: Style): string {

@@ -40,17 +40,17 @@ export const renderContainment = view(
   ({ exposures, ...suspect }: Suspect & { readonly exposures: readonly LocatedUser[] }, style: Style) => {
     const rows = exposures.slice(0, MOST).map(({ organization, user, key, gone, others }) => {
       if (gone) {
-        const where = `${style.strong(organization.name)}: the key is registered no more`
-        return `  ${where}; what it made and what waits of it goes, of ${user.name}\n`
+        const where = `${style.strong(organization.name)}: the key of ${user.name} is registered no more`
+        return `  ${where}; credentials that it made are deleted, and waiting activities of it rejected\n`
       }
       if (!key) {
         const all = others.map(({ kind, name }) => `${kind} ${name}`).join(', ') || 'none'
-        return `  ${style.strong(organization.name)}: every way in of ${user.name}: ${all}\n`
+        return `  ${style.strong(organization.name)}: every credential of ${user.name}: ${all}\n`
       }
       const more =
         others.length === 0
           ? ''
-          : `; ${user.name} has ${counted(others.length, 'other way in', 'other ways in')}, and what it made of them goes too`
+          : `; ${user.name} has ${counted(others.length, 'other credential', 'other credentials')}, and those that the key made are deleted too`
       return `  ${style.strong(organization.name)}: API key ${key.name} of ${user.name}${more}\n`
     })
     if (exposures.length > MOST) rows.push(`  and in ${exposures.length - MOST} more organizations\n`)
@@ -138,7 +138,9 @@ function nextSteps({ cuts = [], proof, left }: IncidentView['organizations'][num
           'run it again, or with a key that may; the API keeps the last credential of a user: give the user a new one, or delete the user too (--delete-user)',
         ]
       : []),
-    ...(left.length > 0 ? ['look at what it left; `quorate plan FOLDER` puts back what definitions say'] : []),
+    ...(left.length > 0
+      ? ['look at each thing under `left`; `quorate plan FOLDER` shows what would put the definitions back']
+      : []),
     ...(cuts.length === 0 && (proof === undefined || proof === 'registered') ? ['cut it off with --contain'] : []),
   ]
 }
