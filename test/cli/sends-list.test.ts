@@ -128,7 +128,7 @@ describe('what is away of what would carry on what is open', () => {
     const at = `127.0.0.1:${(silent.address() as AddressInfo).port}`
     expect(await look({ QUORATE_BASE_URL: `http://${at}`, TEMPORAL_ADDRESS: at })).toEqual([
       expect.stringMatching(/^Temporal: .* takes connections and does not answer$/),
-      expect.stringMatching(/^API: .* takes connections and gives no answer within 8 s$/),
+      expect.stringMatching(/^API: .* takes connections and gives no answer within 7 s$/),
     ])
     silent.close()
   })
