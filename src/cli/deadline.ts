@@ -3,11 +3,6 @@ import { parseDuration } from './durations.ts'
 
 /** How long the API may hold back the reads of a command in all, unless `--wait` says otherwise. */
 const LIMIT_MS = 120_000
-/**
- * How long a command that only looks waits for the background process, for Temporal or for an API whose word it can do without:
- * with its own start that is within ten seconds.
- */
-export const LOOK_MS = 7_000
 /** Shorter waits are the pace of many requests, and not counted: a request that is refused goes a moment later. */
 const PACE_MS = 2_000
 /** A command that lasts for hours begins to count anew once nothing was held back for so long. */

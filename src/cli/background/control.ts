@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { askPrivately, listenPrivately, type PrivateListener, readPrivate } from '../../local/index.ts'
-import { LOOK_MS } from '../deadline.ts'
 import { isAlive } from './is-alive.ts'
+import { LOOK_MS } from './look-time.ts'
 import type { BackgroundAnswer, BackgroundStatus } from './model.ts'
 
 /** The name of the socket in the data folder on which its background process answers. */

@@ -9,12 +9,12 @@ import {
   type TemporalSettings,
 } from '../../worker/index.ts'
 import type { CommandInput } from '../command.ts'
-import { LOOK_MS } from '../deadline.ts'
 import { line } from '../screen.ts'
 import type { Carrier, TemporalAnswers } from '../waiting.ts'
 import { backgroundStart } from './connect.ts'
 import { findBackground } from './control.ts'
 import { embeddedTemporalTls } from './embedded-temporal.ts'
+import { LOOK_MS } from './look-time.ts'
 import type { BackgroundStatus } from './model.ts'
 import { ensureBackground } from './start.ts'
 
