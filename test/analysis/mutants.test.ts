@@ -137,8 +137,8 @@ const TIMED: readonly Mutant[] = [
   {
     mistake: 'who votes is asked at the moment of the question',
     file: 'analysis/questions.ts',
-    from: 'time: undefined }, condition: undefined, time: undefined }',
-    to: 'time: undefined }, condition: undefined }',
+    from: 'policy: text, time: undefined,',
+    to: 'policy: text, time: arguments[0].time,',
   },
   {
     mistake: 'windows that come again are not looked for',

@@ -219,7 +219,7 @@ describe('votes', () => {
       activity: { status: 'ACTIVITY_STATUS_REJECTED', rejectedBy: ['bob'] },
     })
     const late = await quorate(['approve', waiting.fingerprint, '--yes', ...key], { env })
-    expect(late.stderr).toContain('It has ended')
+    expect(late.stderr).toContain(' has ended as REJECTED; there is nothing to approve')
     expect(late.exit).toBe(6)
     for (const named of ['ffff-ffff', `sha256:${'f'.repeat(64)}`, '00000000-0000-4000-8000-000000000000']) {
       const unknown = await quorate(['approve', named, '--yes', ...key], { env })

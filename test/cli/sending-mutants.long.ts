@@ -284,7 +284,7 @@ test('sending: who looks is not told that nobody carries on what is open: found'
   const trial = async ({ findSeen }: Pick<typeof connect, 'findSeen'>) =>
     expect(await findSeen({ settings: { dataDir } as never })).toMatchObject({ organizationId: 'o', isDown: true })
   await trial(connect)
-  const mutant = { mistake: '', file: 'cli/background/connect.ts', from: ', isDown: true }', to: ' }' }
+  const mutant = { mistake: '', file: 'cli/background/connect.ts', from: ', isDown: true,', to: ',' }
   const mistaken = await mutated<typeof connect>(mutant, { module: 'cli/background/connect.ts', copied: [] })
   await expect(trial(mistaken)).rejects.toThrow(/isDown/)
 })
