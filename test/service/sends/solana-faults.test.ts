@@ -123,7 +123,8 @@ describe('a blockhash that expires', () => {
     node.drops = false
     await someTurns()
     const second = await submit(stage, draftOf([transferOf(from, receiver(), 1_000_000)], { payer: from }))
-    await signatureOf(stage, second)
+    const signature = await signatureOf(stage, second)
+    await untilTrue(() => node.waiting.has(signature))
     node.produce(2)
     expect((await untilEnded(stage.service.root, second)).txStatus).toBe('INCLUDED')
     node.refuses = () => undefined
