@@ -1,6 +1,7 @@
 /** What a voter reads and votes on: each activity rebuilt from its own intent, and held against the plan that they approved. */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { readPlan, shortCode } from '../../src/plan/index.ts'
@@ -70,6 +71,8 @@ beforeAll(async () => {
   outside = await service.root.submit('ACTIVITY_TYPE_CREATE_POLICIES', {
     policies: [{ policyName: 'backdoor', effect: 'EFFECT_ALLOW', notes: '' }],
   })
+  // What is younger than half a second was requested `just now`.
+  await delay(600)
 })
 afterAll(async () => {
   await service.close()
