@@ -13,6 +13,7 @@ import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { programFile } from '../programs.ts'
 import type { TestService } from '../service/harness.ts'
 import { spent } from '../spent.ts'
+import { startBuilt } from '../started.ts'
 import type { Line } from './one-process.ts'
 
 export interface Ran {
@@ -183,24 +184,11 @@ export async function serve(
   folder: string,
   { args = [], env = {} }: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
 ): Promise<Serving> {
-  const child = spawn(process.execPath, [builtMain(), 'serve', '--json', '--folder', folder, ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...compileCache(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (part) => {
-    said += part
-  })
-  const exit = once(child, 'exit')
-  const stop = async () => {
-    child.kill('SIGTERM')
-    await exit
-  }
+  const { words, said, end } = startBuilt(['serve', '--json', '--folder', folder, ...args], env)
+  const stop = () => end('SIGTERM')
   onTestFinished(stop)
-  const [line] = await Promise.race([once(child.stdout, 'data'), exit])
-  if (!(line instanceof Buffer)) throw new Error(`it did not start: ${said}`)
-  const { pid, baseUrl, organizationId } = JSON.parse(String(line))
-  return { pid, folder, baseUrl, organizationId, said: () => said, stop }
+  const { pid, baseUrl, organizationId } = (await words()) as Pick<Serving, 'pid' | 'baseUrl' | 'organizationId'>
+  return { pid, folder, baseUrl, organizationId, said, stop }
 }
 
 /** The beginning of definitions of an organization whose id the environment gives. */

@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { builtMain, compileCache } from '../built.ts'
+import { startBuilt } from '../started.ts'
 
 /** `quorate proxy` as a process of its own. */
 export interface ProxyProcess {
@@ -17,25 +15,9 @@ export async function startProxy(
   baseUrl: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<ProxyProcess> {
-  const args = ['proxy', '--json', '--folder', folder, '--base-url', baseUrl]
-  const child = spawn(process.execPath, [builtMain(), ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...compileCache(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (part) => {
-    said += part
-  })
-  const exit = once(child, 'exit')
-  const [line] = await Promise.race([once(child.stdout, 'data'), exit])
-  if (!(line instanceof Buffer)) throw new Error(`it did not start: ${said}`)
-  const { authProxyUrl, pid } = JSON.parse(String(line)) as { authProxyUrl?: string; pid: number }
-  if (authProxyUrl === undefined) throw new Error(`it did not start: ${line}`)
-  return {
-    ...{ url: authProxyUrl, pid, said: () => said },
-    async end(signal) {
-      child.kill(signal)
-      await exit
-    },
-  }
+  const { words, said, end } = startBuilt(['proxy', '--json', '--folder', folder, '--base-url', baseUrl], env)
+  const told = (await words()) as { readonly authProxyUrl?: string; readonly pid: number }
+  const { authProxyUrl: url, pid } = told
+  if (url === undefined) throw new Error(`it did not start: ${JSON.stringify(told)}`)
+  return { url, pid, said, end }
 }
