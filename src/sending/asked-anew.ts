@@ -71,15 +71,29 @@ export async function asTheyStand<One extends Listed & { readonly sendId: string
     readonly now?: (() => number) | undefined
   },
 ): Promise<readonly (One & AsItStands)[]> {
-  const told = api && now ? await askedAnew(earlier, { api, now }) : earlier
-  const settled = await withFinality(await findReplacers(ledger, told), ledger, nodes, api)
-  const untold = settled.filter((_, index) => told[index] === earlier[index])
-  const recorded = new Map(untold.map((one) => [one, withRecordedAt(one, ledger)]))
-  return Promise.all(settled.map(async (one) => (await recorded.get(one)) ?? one))
+  const told = await toldNow(earlier, { ledger, api, now })
+  return withFinality(await findReplacers(ledger, told), ledger, nodes, api)
+}
+
+/** Sends as the API tells them now, and of the others that are open when the ledger was told last. */
+export async function toldNow<One extends Listed & { readonly sendId: string }>(
+  all: readonly One[],
+  {
+    ledger,
+    api,
+    now,
+  }: {
+    readonly ledger: PlanStore['sends']
+    readonly api: (() => Promise<QueryClient>) | undefined
+    readonly now: (() => number) | undefined
+  },
+): Promise<readonly (One & Pick<AsItStands, 'recordedAt'>)[]> {
+  const told = api && now ? await askedAnew(all, { api, now }) : all
+  return Promise.all(told.map((one, index) => (one === all[index] ? withRecordedAt(one, ledger) : one)))
 }
 
 /** A send of which nobody but the ledger tells how it stands, with when it was told last, unless it is over. */
-export async function withRecordedAt<One extends Listed & { readonly sendId: string }>(
+async function withRecordedAt<One extends Listed & { readonly sendId: string }>(
   one: One,
   ledger: PlanStore['sends'],
 ): Promise<One & Pick<AsItStands, 'recordedAt'>> {

@@ -13,7 +13,7 @@ export {
 export { printAmount, printToken } from './amount.ts'
 export { createHeldByApi } from './api-balances.ts'
 export { type NodeStanding, nodeName, readNodeStanding } from './ask-node.ts'
-export { askedAnew, asTheyStand, withRecordedAt } from './asked-anew.ts'
+export { askedAnew, asTheyStand, toldNow } from './asked-anew.ts'
 export { type AskedRow, findAskedRows, lookAlikesIn } from './batch-approval.ts'
 export { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'
 export { makeOrders, type OrderedRow } from './batch-orders.ts'

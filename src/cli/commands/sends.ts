@@ -3,7 +3,6 @@ import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { foreignEndOf, reader, sendWorkflowId } from '../../operations/index.ts'
 import {
-  askedAnew,
   assertNone,
   chainOf,
   createHeldByApi,
@@ -14,11 +13,11 @@ import {
   readSenders,
   SEND_STATES,
   stateOf,
+  toldNow,
   toReportCsv,
   withFinality,
   withNonces,
   withOffered,
-  withRecordedAt,
   withReplacers,
 } from '../../sending/index.ts'
 import { type Away, findAway, findNodesAway } from '../background/away.ts'
@@ -99,23 +98,6 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
     io.say(renderAway(told, io.style))
   }
   return follows ? exitOfStates(shown.map(stateOf)) : EXIT.done
-}
-
-/** Sends as the API tells them now, and of the others that are open when the ledger was told last. */
-async function toldNow(
-  all: readonly ListedSend[],
-  {
-    api,
-    now,
-    ledger,
-  }: {
-    readonly api: (() => Promise<QueryClient>) | undefined
-    readonly now: () => number
-    readonly ledger: PlanStore['sends']
-  },
-): Promise<readonly ListedSend[]> {
-  const told = api ? await askedAnew(all, { api, now }) : all
-  return Promise.all(told.map((one, index) => (one === all[index] ? withRecordedAt(one, ledger) : one)))
 }
 
 const isApiAway = (away: readonly Away[]) => away.some(({ part }) => part === 'API')
