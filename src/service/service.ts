@@ -139,11 +139,7 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
     closers.push(() => leases.close())
     const keyring = tools.sealing
     const holding = database.isShared
-      ? await sayKeysHeld({
-          ...{ kind: 'service', id: processId, keyring, write: database.write, isRepeated: true },
-          onFault: (error) =>
-            logger.error('which master keys this process holds is not said', { reason: String(error) }),
-        })
+      ? await sayKeysHeld({ kind: 'service', id: processId, keyring, write: database.write, isRepeated: true, logger })
       : ALONE
     closers.push(() => holding.close())
     if (!settings.masterKey) {

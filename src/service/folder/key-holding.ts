@@ -1,7 +1,15 @@
 /** Says in the database which master keys a process holds, for a rotation and for `quorate master-key status` to go by. */
 import { hostname } from 'node:os'
+import type { Logger } from '../../telemetry/index.ts'
 import type { Keyring } from '../keys/index.ts'
-import { forgetKeyHolder, type KeyHolder, noteKeyHolder, type Rows, type Transaction } from '../store/index.ts'
+import {
+  forgetKeyHolder,
+  type KeyHolder,
+  noteKeyHolder,
+  RENEWED_MS,
+  type Rows,
+  type Transaction,
+} from '../store/index.ts'
 
 /** What a process says again and again, until it ends. */
 export interface KeyHolding {
@@ -9,9 +17,6 @@ export interface KeyHolding {
   say(settled?: string): Promise<void>
   close(): Promise<void>
 }
-
-/** How often it is said again, as leases are renewed. */
-const SAID_AGAIN_MS = 2_500
 
 export interface KeyHoldingTools {
   readonly kind: KeyHolder['kind']
@@ -21,7 +26,7 @@ export interface KeyHoldingTools {
   readonly write: (work: (tx: Transaction) => Rows<unknown>) => Promise<unknown>
   /** Whether it is said again by itself; otherwise by who calls `say`. */
   readonly isRepeated: boolean
-  readonly onFault: (error: unknown) => void
+  readonly logger: Logger
 }
 
 /** Begins. Throws `StoreUnavailable` where the database does not take it. */
@@ -31,7 +36,7 @@ export async function sayKeysHeld({
   keyring,
   write,
   isRepeated,
-  onFault,
+  logger,
 }: KeyHoldingTools): Promise<KeyHolding> {
   const place = `${hostname()}:${process.pid}`
   let seals = kind === 'service' ? keyring.sealsWith() : undefined
@@ -41,11 +46,13 @@ export async function sayKeysHeld({
     await write((tx) => noteKeyHolder(tx, id, { kind, place, seals, opens: keyring.names() }))
     hasSaid = true
   }
+  const onFault = (error: unknown) =>
+    logger.error('which master keys this process holds is not said', { reason: String(error) })
   const again = () => {
     saying = note().catch(onFault)
   }
   if (isRepeated) await note()
-  const timer = isRepeated ? setInterval(again, SAID_AGAIN_MS) : undefined
+  const timer = isRepeated ? setInterval(again, RENEWED_MS) : undefined
   return {
     async say(settled) {
       if (seals !== undefined && settled !== undefined) seals = settled

@@ -92,10 +92,8 @@ export async function createAuthProxy(options: AuthProxyProcessOptions): Promise
     const rows = options.database ? await openRows(options.database, dataDir, sealing) : besideFile(dataDir)
     closers.push(() => rows.close())
     const isShared = options.database !== undefined
-    const holding = await sayKeysHeld({
-      ...{ kind: 'proxy', id: newUuid(randomBytes), keyring: sealing, write: rows.write, isRepeated: isShared },
-      onFault: (error) => logger.error('which master keys this process holds is not said', { reason: String(error) }),
-    })
+    const said = { keyring: sealing, write: rows.write, isRepeated: isShared, logger }
+    const holding = await sayKeysHeld({ kind: 'proxy', id: newUuid(randomBytes), ...said })
     closers.push(() => holding.close())
     if (!options.masterKey) {
       const database = { read: rows.read, isShared }

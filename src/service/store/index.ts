@@ -52,7 +52,7 @@ export {
   stepKeyRotation,
   writeKeyRotation,
 } from './key-rotation.ts'
-export { createLeases, type Lease, type Leases } from './leases.ts'
+export { createLeases, type Lease, type Leases, RENEWED_MS } from './leases.ts'
 export { migrateFile, tablesOfOrganization } from './migrations.ts'
 export { listOfUsers } from './of-users.ts'
 export { peekDatabase } from './peek.ts'

@@ -1,7 +1,7 @@
 /** Which master keys each process holds, as the process itself says: a rotation waits for those that lack the new one. */
 import { sql } from 'kysely'
 import { DirectAdapter } from './dialect.ts'
-import { PRESENT } from './leases.ts'
+import { HELD_MS, NOW, PRESENT } from './leases.ts'
 import type { Transaction } from './transaction.ts'
 
 /** What a process says of itself. Keys are named by what `nameOfKey` makes of them. */
@@ -32,9 +32,6 @@ declare module './schema.ts' {
     key_holders: KeyHolderRow
   }
 }
-
-/** How long what a process has said holds, unless it says it again: as long as a lease does. */
-const HELD_MS = 10_000
 
 /** Keeps what a process says it holds, until it says otherwise or nothing for ten seconds. */
 export async function noteKeyHolder(tx: Transaction, holder: string, said: KeyHolder): Promise<void> {
@@ -88,7 +85,5 @@ function isSqlite(tx: Transaction): boolean {
 
 /** The time that all processes share: that of the database's server, or of the one machine. */
 function now(tx: Transaction) {
-  return isSqlite(tx)
-    ? sql<number>`${sql.lit(Date.now())}`
-    : sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+  return isSqlite(tx) ? sql<number>`${sql.lit(Date.now())}` : NOW
 }

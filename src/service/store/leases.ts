@@ -23,15 +23,16 @@ export interface Leases<Name extends string> {
 }
 
 /** How long a lease holds after it was last renewed: what a process that was killed leaves waiting. */
-const HELD_MS = 10_000
-const RENEWED_MS = 2_500
+export const HELD_MS = 10_000
+/** How often what a process holds or says of itself is renewed. */
+export const RENEWED_MS = 2_500
 const LOOK_AGAIN_MS = 500
 
 /** Prefix of the row of a process that is alive and holds no lease. */
 export const PRESENT = 'process/'
 
 /** The time that all processes share: that of the database. */
-const NOW = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+export const NOW = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 interface LeaseRow {
   name: string
