@@ -592,24 +592,25 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
     const toldOf = ({ activity, denial }: OwnWay) => ({ ...OWN_STEP, activity, ...denialOf(denial, namesById) })
     const isOf = (reach: Reach, next: NextStep) =>
       includes(people, unionOf(reach.people, next.joining)) && (isConditional || !next.isConditional)
-    for (const way of possible) {
-      let reach: Reach | undefined = startWith(start, way.activity)
+    /** Where the same moves lead from one activity alone; undefined where it does not suffice for them. */
+    const replayed = (ownBy: string): Reach | undefined => {
+      let reach = startWith(start, ownBy)
       for (const [at, move] of trail.entries()) {
-        const from: Reach | undefined = reach
-        const next = from && stepsOf(move, from).find((one) => isOf(from, one))
-        if (!from || !next) {
-          reach = undefined
-          break
-        }
+        const next = stepsOf(move, reach).find((one) => isOf(reach, one))
+        if (next === undefined) return undefined
         const step = { ...next.step(), gains: steps[at + 1]!.gains! }
-        const more = move.gains.reduce((bits, gain) => bits | BITS[gain], from.gained)
-        const onward = { people: unionOf(from.people, next.joining), isConditional, gained: more }
-        reach = reachOf(onward, { steps: [...from.steps, step], trail, ownBy: way.activity })
+        const more = move.gains.reduce((bits, gain) => bits | BITS[gain], reach.gained)
+        const onward = { people: unionOf(reach.people, next.joining), isConditional, gained: more }
+        reach = reachOf(onward, { steps: [...reach.steps, step], trail, ownBy })
       }
+      return reach
+    }
+    for (const way of possible) {
+      const reach = replayed(way.activity)
       if (reach === undefined) continue
       const [, ...moved] = reach.steps
       if (last === undefined) return [toldOf(way), ...moved]
-      const end = last(reach).find((one) => isOf(reach!, one))
+      const end = last(reach).find((one) => isOf(reach, one))
       if (end) return [toldOf(way), ...moved, end.step()]
     }
     return [...possible.map(toldOf), ...steps.slice(1)]

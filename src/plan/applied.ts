@@ -29,7 +29,11 @@ export function createReasons(
 ): (difference: Difference) => Reason {
   const rows = lock[actual.organizationId] ?? {}
   const rowOf = createRowLookup(rows)
-  const isAlive = (live: string) => actual.resources.some(({ id }) => id === live)
+  let alive: ReadonlySet<string | undefined> | undefined
+  const isAlive = (live: string) => {
+    alive ??= new Set(actual.resources.map(({ id }) => id))
+    return alive.has(live)
+  }
   let known: ReturnType<typeof knownIds> | undefined
   const wantedOf = (desired: Resource) => {
     known ??= knownIds(rows, ids)

@@ -116,10 +116,8 @@ async function whileThere<T>(
   const away = Promise.withResolvers<never>()
   let isOver = false
   const watch = async () => {
-    for (let pauseMs = QUIET_MS; ; pauseMs = PAUSE_MS) {
-      await delay(pauseMs, undefined, { ref: false })
-      if (isOver || (!(await answers(PROBE_MS)) && !isOver)) break
-    }
+    await delay(QUIET_MS, undefined, { ref: false })
+    while (!isOver && (await answers(PROBE_MS))) await delay(PAUSE_MS, undefined, { ref: false })
     if (isOver) return
     away.reject(
       new QuorateError('worker/temporal-unreachable', `the Temporal server at \`${address}\` answers no more`, {
