@@ -137,7 +137,7 @@ export function influences(influence: Influence | undefined, { people, email, ta
   return [...influence.policies].some((id) => policies.has(id))
 }
 
-/** Whether some decision, whoever asks for what, could come out otherwise after one state than after another. */
+/** Whether the decision about some request of some user could be another one after one state than after another. */
 export function decisionsMayDiffer(
   before: OrganizationState,
   after: OrganizationState,

@@ -146,7 +146,7 @@ export function createPatience(
   }: {
     readonly what: string
     readonly next: string | (() => string)
-    /** What goes on with it, whoever looks. @default the background process */
+    /** What goes on with it after this command. @default the background process */
     readonly carrier?: Carrier
   },
 ): Patience {

@@ -65,6 +65,7 @@ export { readPlan, writePlan } from './read.ts'
 export { isForgotten } from './removal.ts'
 export { type PlanStyles, renderEffects, renderPlanText, renderPower } from './render.ts'
 export { isNobody, type UndoLine, undoLines, withUndo } from './undo.ts'
+export { loneReference } from './value-text.ts'
 export {
   type BatchOutline,
   type BatchState,

@@ -1,7 +1,7 @@
 /** Values of fields for people: bare names, plain lists, and long policy texts in lines that can be compared. */
 import { printable } from '../diagnostics/index.ts'
 import { canonicalJson } from '../encoding/index.ts'
-import { kinds, parseAddress, type Value } from '../resources/index.ts'
+import { type Address, kinds, parseAddress, type Value } from '../resources/index.ts'
 import type { Change } from './document.ts'
 
 /** A line of two texts laid beside each other. */
@@ -63,8 +63,14 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
 
 /** The name in a text that is one reference and nothing else: `alice` of `${user.alice}`. */
 function bareName(text: string): string | undefined {
-  const address = /^\$\{(.*)\}$/s.exec(text)?.[1]
+  const address = loneReference(text)
   return address === undefined ? undefined : parseAddress(address)?.names.at(-1)
+}
+
+/** The address in a text that is one reference and nothing else: `user.alice` of `${user.alice}`. */
+export function loneReference(text: string): Address | undefined {
+  const address = /^\$\{(.*)\}$/s.exec(text)?.[1]
+  return address !== undefined && parseAddress(address) ? (address as Address) : undefined
 }
 
 function wrapWords(line: string, width: number): readonly string[] {

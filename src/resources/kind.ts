@@ -135,7 +135,7 @@ export interface ResourceKind {
   /** Created together with its parent when both are new; then no activity of its own is needed. */
   readonly rides: boolean
   /**
-   * The activities that change one, of any version, whoever submits them: a drift report finds its author among them. More than
+   * The activities that change one, of any version, also those that no plan submits: a drift report finds its author among them. More than
    * those below that a plan submits: a wallet is imported too, and a key goes with its user.
    */
   readonly changedBy: readonly ActivityFamily[]

@@ -9,7 +9,7 @@ import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { placeOf, prove, readWay } from '../proof-options.ts'
 import { line } from '../screen.ts'
-import { type ActivityView, afterVoteText, factorsLine, renderActivity } from '../views/activity.ts'
+import { type ActivityView, afterVoteText, factorsLine, renderActivity, statusWord } from '../views/activity.ts'
 import { keepReason, readReason } from '../vote-reasons.ts'
 import { findKnown, sayClock, viewForVoter } from './review.ts'
 import { voteOnBatch } from './vote-batch.ts'
@@ -72,7 +72,7 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   for (const { activity, before } of all) {
     if (isWaiting(activity.status)) continue
     done.push({ voted: false, activity: before })
-    if (!json) io.say(line`${before.code} has ended as ${wordOf(before)}; there is nothing to ${choice}.\n`)
+    if (!json) io.say(line`${before.code} has ended as ${statusWord(before.status)}; there is nothing to ${choice}.\n`)
   }
   // INVARIANT: before anything is voted, or one that is refused would leave the others half done.
   if (choice === 'approve' && input.options['despiteMismatch'] !== true)
@@ -206,8 +206,4 @@ function assertAsPlanned({ review, code }: ActivityView): void {
       exit: EXIT.refused,
     },
   )
-}
-
-function wordOf({ status }: ActivityView): string {
-  return status.replace('ACTIVITY_STATUS_', '')
 }

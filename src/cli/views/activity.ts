@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import type { CredentialAdded } from '../../analysis/index.ts'
 import { type MissingFactors, missingMethods, votesOn } from '../../authority/index.ts'
 import type { ReviewedActivity } from '../../operations/index.ts'
-import { factorsText, renderApprovers, renderEffects, renderPower, shortCode } from '../../plan/index.ts'
+import { factorsText, loneReference, renderApprovers, renderEffects, renderPower, shortCode } from '../../plan/index.ts'
 import { fromTimestamp, isWaiting, type Json, type Wire } from '../../protocol/index.ts'
 import { type Actual, type Address, formatAddress, KINDS, kinds, nameValue, type Value } from '../../resources/index.ts'
 import type { SendNames } from '../../sending/index.ts'
@@ -316,7 +316,7 @@ function namedIn({ type, parameters }: ActivityView): readonly string[] {
   const made = kind && kinds[kind].parent === undefined && typeof name === 'string' ? [formatAddress(kind, name)] : []
   const lives = members
     .flatMap(([, value]) => value)
-    .flatMap((text) => (typeof text === 'string' ? (/^\$\{([^${}]+)\}$/.exec(text)?.[1] ?? []) : []))
+    .flatMap((text) => (typeof text === 'string' ? (loneReference(text) ?? []) : []))
   return [...new Set([...made, ...lives])]
 }
 
@@ -367,15 +367,18 @@ function lapsedText(names: readonly string[]): string {
   return `${names.join(', ')}: ${whose} no more, until they approve again`
 }
 
+/** A status without its prefix: `COMPLETED`. */
+export const statusWord = (status: string): string => status.replace('ACTIVITY_STATUS_', '')
+
 function renderStatus(status: string, style: Style): string {
-  const word = status.replace('ACTIVITY_STATUS_', '')
+  const word = statusWord(status)
   if (word === 'COMPLETED') return style.good(word)
   return word === 'FAILED' || word === 'REJECTED' ? style.error(word) : style.warning(word)
 }
 
 /** What a vote has made of an activity: whose approval it still needs, or how it has ended. */
 export function afterVoteText({ status, failure, review }: ActivityView): string {
-  if (!isWaiting(status)) return `now ${status.replace('ACTIVITY_STATUS_', '')}${failure ? `: ${failure}` : ''}`
+  if (!isWaiting(status)) return `now ${statusWord(status)}${failure ? `: ${failure}` : ''}`
   const needed = review?.standing?.needed
   if (needed?.outcome === 'waits') return `it still needs ${renderApprovers(needed)}`
   return status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED'

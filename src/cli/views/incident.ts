@@ -4,6 +4,7 @@ import type { Act, Cut, LeftBehind, LeftToPeople, LocatedUser, Traced } from '..
 import { shortCode } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { counted, view } from '../screen.ts'
+import { statusWord } from './activity.ts'
 import { heldPowerTexts } from './held-powers.ts'
 
 /** Which key leaked, or whose credentials did. */
@@ -122,7 +123,7 @@ const PROOFS = {
 } as const
 
 function actText({ at, part, type, status, id }: Act): string {
-  return `${at}  ${part.padEnd(9)}  ${type.replace('ACTIVITY_TYPE_', '')}  ${status.replace('ACTIVITY_STATUS_', '')}  ${id}`
+  return `${at}  ${part.padEnd(9)}  ${type.replace('ACTIVITY_TYPE_', '')}  ${statusWord(status)}  ${id}`
 }
 
 /** What is left to people. */
@@ -167,7 +168,7 @@ function section({
   const whose = exposure ? `${whoseKey(exposure)} of ${markdownText(exposure.user.name)}.` : 'Not registered here.'
   const rows = acts.map(
     ({ at, part, type, status, id, requestedBy }) =>
-      `| ${at} | ${part} | ${markdownCode(type.replace('ACTIVITY_TYPE_', ''))} | ${status.replace('ACTIVITY_STATUS_', '')} | ${markdownText(requestedBy)} | ${markdownCode(id)} |\n`,
+      `| ${at} | ${part} | ${markdownCode(type.replace('ACTIVITY_TYPE_', ''))} | ${statusWord(status)} | ${markdownText(requestedBy)} | ${markdownCode(id)} |\n`,
   )
   const table =
     rows.length === 0
@@ -183,7 +184,7 @@ function section({
   )
   const gone = beyond.map(
     ({ at, type, status, id }) =>
-      `- ${markdownCode(type.replace('ACTIVITY_TYPE_', ''))}, ${status.replace('ACTIVITY_STATUS_', '')} (${markdownCode(id)}, ${at})\n`,
+      `- ${markdownCode(type.replace('ACTIVITY_TYPE_', ''))}, ${statusWord(status)} (${markdownCode(id)}, ${at})\n`,
   )
   return [
     `\n## ${markdownText(organization.name)} ${markdownCode(organization.id)}\n\n${whose}\n\n### What it did\n\n${table}`,

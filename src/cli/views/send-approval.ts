@@ -6,6 +6,7 @@ import { isWaiting, type Wire } from '../../protocol/index.ts'
 import { type AskedRow, type BatchTotal, chainOf, describeSend, type SendDescription } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
+import { statusWord } from './activity.ts'
 import { totalLines } from './send-batch.ts'
 import { feeForApprover, named } from './send-words.ts'
 
@@ -67,7 +68,7 @@ function feeOf(row: AskedRow): SendDescription['fee'] {
 function standing(row: AskedRow, style: Style): string {
   if (row.kind === 'absent') return `  ${style.warning('nothing was submitted under this reference')}`
   if (row.kind === 'refused') return `  ${style.error(printable(row.why))}`
-  return row.kind === 'ended' ? `  ${style.dim(`ended as ${wordOf(row.activity.status)}`)}` : ''
+  return row.kind === 'ended' ? `  ${style.dim(`ended as ${statusWord(row.activity.status)}`)}` : ''
 }
 
 /** What came of each row that was voted on now or could not be, and how many of each there are. */
@@ -103,11 +104,7 @@ export function toRowVoteJson({
 
 /** A row that still waits is not read again: who is needed, a review says. */
 function nowText(row: AskedRow, status: string): string {
-  if (!isWaiting(status)) return `now ${wordOf(status)}`
+  if (!isWaiting(status)) return `now ${statusWord(status)}`
   const code = 'activity' in row ? ` ${shortCode(row.activity.fingerprint)}` : ''
   return `still waits for others; \`quorate review${code}\` says for whom`
-}
-
-function wordOf(status: string): string {
-  return status.replace('ACTIVITY_STATUS_', '')
 }
