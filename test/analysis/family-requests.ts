@@ -12,10 +12,11 @@ import {
 } from '@turnkey/crypto'
 import { serializeTransaction } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { generateP256KeyPair, randomBytes, sealEnvelope } from '../../src/crypto/index.ts'
 import { decodeHex, encodeHex } from '../../src/encoding/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
 import { timesG, writeScalar } from '../../src/spark/group.ts'
+import { createEnclave, type EnclaveRoot } from '../service/handlers/enclave.ts'
 import { complete, fresh, makePrivateKey, makeUser, newKey, newPrivateKey, newUser } from '../service/handlers/steps.ts'
 import { createOperator, makeTvcDeployment, newApp, newDeployment, setOf } from '../service/handlers/tvc.ts'
 import type { TestClient, TestService, TestUser } from '../service/harness.ts'
@@ -26,7 +27,8 @@ import { encryptCode, requestCode } from '../service/one-time-passcodes/outbox.t
 import { createPasskey } from '../service/passkey.ts'
 import { draftOf, receiver, transferOf } from '../service/sends/solana-drafts.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
-import { makeOperators } from '../spark/operators.ts'
+import { type AccountShape, makeWallet } from '../service/signing/keys.ts'
+import { makeOperators, readPackage } from '../spark/operators.ts'
 
 /** What requests are made of. */
 export interface Things {
@@ -51,6 +53,7 @@ export interface Outside {
   readonly service: TestService
   readonly issuer: TestIssuer
   readonly social: SocialProviders
+  readonly enclaves: EnclaveRoot
 }
 export type Request = (things: Things) => object | Promise<object>
 
@@ -71,6 +74,12 @@ const target = () => ({ targetPublicKey: generateP256KeyPair().publicKey })
 const accountOf = async ({ root }: Things, walletId: string) =>
   (await root.query('list_wallet_accounts', { walletId })).accounts[0]!.walletAccountId
 
+export const sparkIdentity = (index: number): AccountShape => [
+  'CURVE_SECP256K1',
+  'ADDRESS_FORMAT_SPARK_REGTEST',
+  `m/8797555'/${index}'/0'`,
+]
+
 export const DEVNET = 'solana:devnet'
 const SUITE = 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1'
 const CODE = { otpType: 'OTP_TYPE_EMAIL', appName: 'Acme' }
@@ -87,9 +96,11 @@ const sendOf = (from: string) => ({
   ...{ from, caip2: SEPOLIA, to: TRANSACTION.to, gasLimit: '21000', value: '0' },
   ...{ maxFeePerGas: '9000000000', maxPriorityFeePerGas: '1' },
 })
+/** The key of the second operator. */
+const OPERATOR = 7n
 const recipients = ({ publicKey }: Things['spark']) => ({
   threshold: 2,
-  operatorRecipients: [publicKey, encodeHex(timesG(7n).toBytes(true))].map((encryptionPublicKey, at) => ({
+  operatorRecipients: [publicKey, encodeHex(timesG(OPERATOR).toBytes(true))].map((encryptionPublicKey, at) => ({
     ...{ operatorId: encodeHex(writeScalar(BigInt(at + 1))), encryptionPublicKey },
   })),
 })
@@ -145,17 +156,24 @@ const importOf = async ({ me: { userId, client }, may, outside }: Things, what: 
   }
 }
 /** A deployment, and approvals of its manifest by as many as it takes. */
-const deployed = async (root: TestClient) => {
+const deployed = async (root: TestClient, app: object = {}) => {
   const operators = [createOperator(), createOperator()]
-  const made = await makeTvcDeployment(root, newApp({ manifestSetParams: setOf(operators, 2) }))
-  const { deploymentId, manifestId } = made
-  const { tvcDeployment } = await root.query('get_tvc_deployment', { deploymentId })
+  const made = await makeTvcDeployment(root, newApp({ manifestSetParams: setOf(operators, 2), ...app }))
+  const { deploymentId, manifestId, shareSetOperatorIds } = made
+  const { manifest } = (await root.query('get_tvc_deployment', { deploymentId })).tvcDeployment.manifest
   const approvals = operators.map((operator, at) => ({
     operatorId: made.manifestSetOperatorIds[at]!,
-    signature: operator.approve(tvcDeployment.manifest.manifest),
+    signature: operator.approve(manifest),
   }))
-  return { deploymentId, approved: { manifestId, approvals } }
+  return { deploymentId, approved: { manifestId, approvals }, manifest, shareSetOperatorIds }
 }
+/** As `deployed`, once it has been approved. */
+const provisioned = async (root: TestClient, app: object) => {
+  const made = await deployed(root, app)
+  await complete(root, 'ACTIVITY_TYPE_CREATE_TVC_MANIFEST_APPROVALS', made.approved)
+  return made
+}
+const hosted = () => ({ walletName: fresh('wallet'), path: "m/5527107'/0'/0'", operatorName: fresh('here') })
 
 /** Requests of activities that give nobody power. */
 export const GIVE_NOTHING: readonly (readonly [ActivityType, Request])[] = [
@@ -304,6 +322,27 @@ export const GIVE_NOTHING: readonly (readonly [ActivityType, Request])[] = [
       const leaf = { leafId: 'a', oldLeafDerivation: derivation('a'), newLeafDerivation: derivation('b') }
       const transfer = { transferId: crypto.randomUUID(), leaves: [leaf], receiverPublicKey: spark.publicKey }
       return { signWith: spark.address, transfer: { ...transfer, ...recipients(spark) } }
+    },
+  ],
+  [
+    'ACTIVITY_TYPE_SPARK_CLAIM_TRANSFER',
+    async ({ root, spark }) => {
+      const { accounts } = await makeWallet(root, sparkIdentity(4))
+      const [sender] = accounts
+      const derivation = (leafId: string) => ({ signingLeaf: { leafId } })
+      const leaf = { leafId: 'a', oldLeafDerivation: derivation('a'), newLeafDerivation: derivation('b') }
+      const transferId = crypto.randomUUID()
+      const transfer = { transferId, leaves: [leaf], receiverPublicKey: spark.publicKey, ...recipients(spark) }
+      const prepared = { signWith: sender!.address, transfer }
+      const { operatorPackages } = await complete(root, 'ACTIVITY_TYPE_SPARK_PREPARE_TRANSFER', prepared)
+      const [sent] = readPackage(writeScalar(OPERATOR), operatorPackages[1]!)
+      const received = {
+        leafId: 'a',
+        ciphertext: encodeHex(sent!.bytes('secretCipher')),
+        senderSignature: encodeHex(sent!.bytes('signature')),
+      }
+      const claim = { transferId, senderIdentityPublicKey: sender!.publicKey, leaves: [received], ...recipients(spark) }
+      return { signWith: spark.address, claim }
     },
   ],
   [
@@ -461,12 +500,51 @@ export const GIVE_NOTHING: readonly (readonly [ActivityType, Request])[] = [
     'ACTIVITY_TYPE_DELETE_TVC_APP_AND_DEPLOYMENTS',
     async ({ root }) => ({ appId: (await makeTvcDeployment(root)).appId }),
   ],
-  [
-    'ACTIVITY_TYPE_CREATE_TVC_OPERATOR',
-    () => ({ walletName: fresh('wallet'), path: "m/5527107'/0'/0'", operatorName: 'here' }),
-  ],
+  ['ACTIVITY_TYPE_CREATE_TVC_OPERATOR', hosted],
   [
     'ACTIVITY_TYPE_CREATE_TVC_QUORUM_KEY',
     () => ({ threshold: 2, operatorEncryptKeys: [createOperator(), createOperator()].map((one) => one.encryptKey) }),
+  ],
+  [
+    'ACTIVITY_TYPE_POST_TVC_QUORUM_KEY_SHARE',
+    async ({ root }) => {
+      const holders = [createOperator(), createOperator()]
+      const made = await provisioned(root, { shareSetParams: setOf(holders, 2) })
+      const enclave = createOperator()
+      const share = sealEnvelope(decodeHex(enclave.encryptKey), Uint8Array.of(1, ...randomBytes(32)), randomBytes)
+      return {
+        deploymentId: made.deploymentId,
+        ephemeralPublicKeyHex: enclave.publicKey,
+        shareApprovalBundle: {
+          operatorId: made.shareSetOperatorIds[0]!,
+          reEncryptedShareHex: encodeHex(share),
+          signature: holders[0]!.approve(made.manifest),
+        },
+      }
+    },
+  ],
+  [
+    'ACTIVITY_TYPE_RE_ENCRYPT_TVC_QUORUM_KEY_SHARE',
+    async ({ root, outside }) => {
+      const create = () => complete(root, 'ACTIVITY_TYPE_CREATE_TVC_OPERATOR', hosted())
+      const holders = [await create(), await create()] as const
+      const key = await complete(root, 'ACTIVITY_TYPE_CREATE_TVC_QUORUM_KEY', {
+        threshold: 2,
+        operatorEncryptKeys: holders.map((one) => one.encryptPublicKey),
+      })
+      const existingOperatorIds = holders.map((one) => one.operatorId)
+      const shareSetParams = { name: fresh('hosted'), threshold: 2, existingOperatorIds }
+      const made = await provisioned(root, { quorumPublicKey: key.quorumPublicKey, shareSetParams })
+      const manifest = Buffer.from(made.manifest, 'base64')
+      const enclave = await createEnclave(outside.enclaves, { manifest, now: Date.now() })
+      return {
+        attestationDocB64: enclave.document,
+        manifestB64: made.manifest,
+        operatorEncryptKey: holders[0].encryptPublicKey,
+        operatorSignKey: holders[0].signPublicKey,
+        deploymentId: made.deploymentId,
+        appQuorumKey: key.quorumPublicKey,
+      }
+    },
   ],
 ]

@@ -1,6 +1,9 @@
 import { schnorr, secp256k1_hasher } from '@noble/curves/secp256k1.js'
+import { type MessageTable, readProtobuf } from '../../src/chain/transactions/protobuf.ts'
 import { randomBytes, sha256 } from '../../src/crypto/index.ts'
 import { concatBytes, decodeHex, encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
+import type { Wire } from '../../src/protocol/index.ts'
+import { decryptWith } from '../../src/spark/ecies.ts'
 import type { FrostRequest, FrostShare } from '../../src/spark/frost.ts'
 import {
   hasEvenY,
@@ -93,4 +96,19 @@ function bindingFactors(
       secp256k1_hasher.hashToScalar(concatBytes(prefix, id), { DST: `${context}rho` }),
     ]),
   )
+}
+
+/** Opens the package of an operator, as the operator does: one message for each leaf. */
+export function readPackage(key: Uint8Array, { encryptedPackage }: Wire.SparkEncryptedOperatorPackage) {
+  const field = (name: string) => ({ name, kind: 'bytes' as const })
+  const leafTable: MessageTable = {
+    1: field('leafId'),
+    2: field('tweak'),
+    3: { ...field('publicShares'), repeated: true },
+    4: field('secretCipher'),
+    5: field('signature'),
+  }
+  const table: MessageTable = { 1: { ...field('leaves'), repeated: true } }
+  const list = readProtobuf(decryptWith(key, decodeHex(encryptedPackage)), table, 'a package')
+  return list.all('leaves').map((bytes) => readProtobuf(bytes, leafTable, 'a leaf'))
 }

@@ -1,13 +1,11 @@
 import { schnorr } from '@noble/curves/secp256k1.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type MessageTable, readProtobuf } from '../../../src/chain/transactions/protobuf.ts'
 import { randomBytes } from '../../../src/crypto/index.ts'
 import { decodeHex, encodeHex } from '../../../src/encoding/index.ts'
 import type { ActivityType, Wire } from '../../../src/protocol/index.ts'
-import { decryptWith } from '../../../src/spark/ecies.ts'
 import { randomScalar, timesG, writeScalar } from '../../../src/spark/group.ts'
 import { sparkPath } from '../../../src/spark/index.ts'
-import { makeOperators } from '../../spark/operators.ts'
+import { makeOperators, readPackage } from '../../spark/operators.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { type AccountShape, makeWallet } from '../signing/keys.ts'
 import { complete, invalid, refusalOf } from './steps.ts'
@@ -226,18 +224,4 @@ function ask({ request }: ReturnType<typeof makeOperators>, derivation: object) 
       Object.fromEntries(Object.entries(commitment).map(([name, value]) => [name, encodeHex(value)])),
     ),
   }
-}
-
-function readPackage(key: Uint8Array, { encryptedPackage }: Wire.SparkEncryptedOperatorPackage) {
-  const field = (name: string) => ({ name, kind: 'bytes' as const })
-  const leafTable: MessageTable = {
-    1: field('leafId'),
-    2: field('tweak'),
-    3: { ...field('publicShares'), repeated: true },
-    4: field('secretCipher'),
-    5: field('signature'),
-  }
-  const table: MessageTable = { 1: { ...field('leaves'), repeated: true } }
-  const list = readProtobuf(decryptWith(key, decodeHex(encryptedPackage)), table, 'a package')
-  return list.all('leaves').map((bytes) => readProtobuf(bytes, leafTable, 'a leaf'))
 }
