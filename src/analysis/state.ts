@@ -27,36 +27,39 @@ export function startState(actual: Actual): OrganizationState {
   return { things: actual.resources }
 }
 
-/** An id for every address that a plan or its definitions speak of: the live one where it is known. `series` tells the stand-ins of one plan from another's. */
+/**
+ * An id for every address that what a plan changes speaks of: the live one where it is known. `series` tells the stand-ins of one plan
+ * from another's.
+ */
 export function standIns(
   plan: Pick<Plan, 'changes' | 'ids'>,
   desired: Desired,
   series: `4${string}` = '4000',
 ): StandIns {
-  const ids: Record<Address, string> = {}
-  addressesIn(desired).forEach((address, index) => {
-    ids[address] = `00000000-0000-${series}-8000-${index.toString(16).padStart(12, '0')}`
-  })
+  const changed = new Set(plan.changes.map(({ address }) => address))
+  const ids = standInsFor(
+    desired.resources.filter(({ address }) => changed.has(address)),
+    series,
+  )
   for (const { address, id } of plan.changes) if (id !== undefined) ids[address] = id
   return Object.assign(ids, plan.ids)
 }
 
-const addressesByDesired = new WeakMap<Desired, readonly Address[]>()
-
-/** Every address that definitions speak of, sorted. */
-function addressesIn(desired: Desired): readonly Address[] {
-  const known = addressesByDesired.get(desired)
-  if (known) return known
-  const addresses = new Set<Address>(desired.resources.map(({ address }) => address))
-  for (const { fields } of desired.resources) for (const one of referencesOf(fields)) addresses.add(one)
-  const sorted = [...addresses].sort()
-  addressesByDesired.set(desired, sorted)
-  return sorted
+/** Stand-ins for resources, what holds them and what they refer to, in the order of the addresses. */
+function standInsFor(resources: readonly Resource[], series: `4${string}`): Record<Address, string> {
+  const addresses = new Set(
+    resources.flatMap(({ address, parent, fields }) => [address, ...(parent ? [parent] : []), ...referencesOf(fields)]),
+  )
+  const ids: Record<Address, string> = {}
+  ;[...addresses].sort().forEach((address, index) => {
+    ids[address] = `00000000-0000-${series}-8000-${index.toString(16).padStart(12, '0')}`
+  })
+  return ids
 }
 
 /** What definitions declare as it would live in an organization that has nothing else, with stand-ins for ids. */
 export function declaredThings(desired: Desired): readonly Resource[] {
-  const ids = standIns({ changes: [], ids: {} }, desired)
+  const ids = standInsFor(desired.resources, '4000')
   return desired.resources.flatMap((one) => (one.tombstone ? [] : [createdThing(one, ids)]))
 }
 

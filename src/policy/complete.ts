@@ -7,7 +7,7 @@ import { lex } from './lexer.ts'
 import type { PolicyField } from './model.ts'
 import { functions, methods, quantifiers } from './operators.ts'
 import { parse } from './parser.ts'
-import { reservedWords, type Token } from './tokens.ts'
+import { isReserved, type Token } from './tokens.ts'
 import { showType, type Type } from './types.ts'
 
 export interface Completion {
@@ -56,7 +56,7 @@ export function completeAt(field: PolicyField, text: string, offset: number): Co
 }
 
 function isWord(token: Token): boolean {
-  return token.kind === 'identifier' || (token.kind === 'symbol' && reservedWords.some((word) => word === token.symbol))
+  return token.kind === 'identifier' || (token.kind === 'symbol' && isReserved(token.symbol))
 }
 
 /** The words that `activity.kind` and the like may be compared with, for a text that is compared alone or in a list. */

@@ -7,7 +7,7 @@
  *   white space is blank, tab, CR, LF; there are no comments (U-ws)
  */
 import { type Extent, type PolicyProblem, problem } from './problem.ts'
-import { punctuation, reservedWords, type Token } from './tokens.ts'
+import { isPunctuation, isReserved, punctuation, type Token } from './tokens.ts'
 
 export interface Lexed {
   /** Ends with the `end` token, which stands where the last real token ends. */
@@ -68,42 +68,54 @@ const foreign: Readonly<Record<string, string | undefined>> = {
   '`': QUOTES,
   '=': 'did you mean `==`?',
 }
-const severalCharacters = Object.keys(foreign).filter((symbol) => symbol.length > 1)
+
+/** Symbols of this language, and those of others that have several characters; of two that start alike the longer one comes first. */
+const SYMBOL = new RegExp(
+  [...Object.keys(foreign).filter((symbol) => symbol.length > 1), ...punctuation]
+    .map((symbol) => symbol.replace(/./g, '\\$&'))
+    .join('|'),
+  'y',
+)
 
 /** Cuts a text into tokens; a character without meaning is reported and skipped, so that the rest is still seen. */
 export function lex(text: string): Lexed {
   const tokens: Token[] = []
   const problems: PolicyProblem[] = []
   let at = 0
-  const match = (pattern: RegExp): string | undefined => {
+  const take = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at
-    return pattern.test(text) ? text.slice(at, pattern.lastIndex) : undefined
+    if (!pattern.test(text)) return undefined
+    const start = at
+    at = pattern.lastIndex
+    return text.slice(start, at)
   }
   while (at < text.length) {
-    const white = match(WHITE)
-    if (white !== undefined) {
-      at += white.length
-      continue
-    }
+    if (take(WHITE) !== undefined) continue
     const start = at
-    const word = match(IDENTIFIER) ?? match(NUMBER) ?? match(STRING) ?? match(MISQUOTED)
-    if (word !== undefined) {
-      at += word.length
-      tokens.push(wordToken(word, start, problems))
+    const name = take(IDENTIFIER)
+    if (name !== undefined) {
+      tokens.push(
+        isReserved(name)
+          ? { kind: 'symbol', symbol: name, start, end: at }
+          : { kind: 'identifier', name, start, end: at },
+      )
       continue
     }
-    const comment = match(COMMENT)
+    const symbol = take(SYMBOL)
+    if (symbol !== undefined) {
+      if (isPunctuation(symbol)) tokens.push({ kind: 'symbol', symbol, start, end: at })
+      else problems.push(unexpected(symbol, { start, end: at }, tokens.at(-1), text))
+      continue
+    }
+    const literal = take(STRING) ?? take(NUMBER) ?? take(MISQUOTED)
+    if (literal !== undefined) {
+      tokens.push(literalToken(literal, start, problems))
+      continue
+    }
+    const comment = take(COMMENT)
     if (comment !== undefined) {
-      at += comment.length
       const extent = { start, end: start + comment.trimEnd().length }
       problems.push(problem('policy/unexpected-character', 'the language has no comments', extent))
-      continue
-    }
-    const wrong = severalCharacters.find((candidate) => text.startsWith(candidate, start))
-    const symbol = wrong === undefined ? punctuation.find((candidate) => text.startsWith(candidate, start)) : undefined
-    if (symbol !== undefined) {
-      at += symbol.length
-      tokens.push({ kind: 'symbol', symbol, start, end: at })
       continue
     }
     if (text[start] === "'" || text[start] === '"') {
@@ -113,7 +125,7 @@ export function lex(text: string): Lexed {
       tokens.push({ kind: 'string', value: text.slice(start + 1), start, end: at })
       continue
     }
-    const found = wrong ?? String.fromCodePoint(text.codePointAt(start)!)
+    const found = String.fromCodePoint(text.codePointAt(start)!)
     at += found.length
     problems.push(unexpected(found, { start, end: at }, tokens.at(-1), text))
   }
@@ -148,21 +160,15 @@ function endsOperand(token: Token | undefined): boolean {
   return token !== undefined && (token.kind !== 'symbol' || [')', ']', '}', 'true', 'false'].includes(token.symbol))
 }
 
-function wordToken(word: string, start: number, problems: PolicyProblem[]): Token {
-  const extent = { start, end: start + word.length }
-  const first = word[0]!
-  if (first === "'") return { kind: 'string', value: word.slice(1, -1), ...extent }
-  if (/["“‘`]/.test(first)) {
-    const value = word.slice(1, -1)
-    const help = value.includes("'") ? 'a text cannot contain a single quote' : `write \`'${value}'\``
-    problems.push(problem('policy/double-quotes', 'a text stands in single quotes', extent, { help }))
-    return { kind: 'string', value, ...extent }
-  }
-  if (/[-0-9]/.test(first)) return numberToken(word, extent, problems)
-  const reserved = reservedWords.find((name) => name === word)
-  return reserved === undefined
-    ? { kind: 'identifier', name: word, ...extent }
-    : { kind: 'symbol', symbol: reserved, ...extent }
+/** A text or a number; a text in other quotes than ours is reported, and taken as it was meant. */
+function literalToken(literal: string, start: number, problems: PolicyProblem[]): Token {
+  const extent = { start, end: start + literal.length }
+  const value = literal.slice(1, -1)
+  if (literal[0] === "'") return { kind: 'string', value, ...extent }
+  if (/^[-0-9]/.test(literal)) return numberToken(literal, extent, problems)
+  const help = value.includes("'") ? 'a text cannot contain a single quote' : `write \`'${value}'\``
+  problems.push(problem('policy/double-quotes', 'a text stands in single quotes', extent, { help }))
+  return { kind: 'string', value, ...extent }
 }
 
 function numberToken(word: string, extent: { start: number; end: number }, problems: PolicyProblem[]): Token {

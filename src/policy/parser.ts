@@ -86,7 +86,7 @@ const OPERATOR = 'an operator or the end of the expression'
 class Parser {
   readonly #text: string
   readonly #tokens: readonly Token[]
-  /** Height of the tree below each node made so far. */
+  /** Height of the tree below each node made so far; a leaf has 1. */
   readonly #heights = new Map<Expression, number>()
   #position = 0
   #depth = 0
@@ -310,9 +310,9 @@ class Parser {
   /** Counts the height of the tree, which bounds whatever walks it later. */
   #node(node: Expression): Expression {
     let height = 0
-    for (const child of childrenOf(node)) height = Math.max(height, this.#heights.get(child) ?? 0)
+    for (const child of childrenOf(node)) height = Math.max(height, this.#heights.get(child) ?? 1)
     if (height >= limits.depth) this.#tooDeep(node)
-    this.#heights.set(node, height + 1)
+    if (height > 0) this.#heights.set(node, height + 1)
     return node
   }
 

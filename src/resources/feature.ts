@@ -48,12 +48,15 @@ export function isFeature(shortName: string): shortName is FeatureShortName {
   return Object.hasOwn(FEATURES, shortName)
 }
 
+/** The features that let users in, each with the field of a user that it does so by. */
+const LOGINS = Object.entries(FEATURES).flatMap(([name, row]) => ('login' in row ? [[name, row.login] as const] : []))
+
 /**
  * The features by any one of which a user of these fields logs in without a credential
  * (docs/protocol/organizations.md#ways-in).
  */
 export function loginFeaturesOf(fields: Resource['fields']): readonly string[] {
-  return Object.entries(FEATURES).flatMap(([name, row]) => ('login' in row && fields[row.login] ? [name] : []))
+  return LOGINS.filter(([, field]) => fields[field]).map(([name]) => name)
 }
 
 /** Whether setting it takes something away. */
