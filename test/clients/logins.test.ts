@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.close())
 
-const shown = { shownBy: 'languages.test.ts' }
+const shown = { shownBy: 'languages.long.ts' }
 const languages: Flows = {
   'passkey sign-up': { no: 'no authenticator' },
   'passkey login': { no: 'no authenticator' },

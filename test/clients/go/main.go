@@ -1,4 +1,4 @@
-// Does the tasks of languages.test.ts with the published Go client, and prints what it saw as JSON.
+// Does the tasks of languages.long.ts with the published Go client, and prints what it saw as JSON.
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""Does the tasks of languages.test.ts with the published Python client, and prints what it saw as JSON."""
+"""Does the tasks of languages.long.ts with the published Python client, and prints what it saw as JSON."""
 
 import json
 import os

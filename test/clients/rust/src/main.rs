@@ -1,4 +1,4 @@
-//! Does the tasks of languages.test.ts with the published Rust client, and prints what it saw as JSON.
+//! Does the tasks of languages.long.ts with the published Rust client, and prints what it saw as JSON.
 use serde_json::{from_value, json, Value};
 use turnkey_client::generated::immutable::common::v1::ApiKeyCurve;
 use std::io::{stdin, Write};
