@@ -91,7 +91,7 @@ describe('approvals', () => {
     expect(first).toMatch(/UPDATE_POLICY_V2 {2}policy\.payouts {2}by .+ ago/)
     expect(first).toContain(`plan   ${digest.slice(0, 12)} of `)
     expect(first).toContain('bob; your approval counts')
-    expect(first).toMatch(/votes +lapse in (1 day|23 hours) unless it completes/)
+    expect(first).toMatch(/votes +lapse in (1 day|23 hours) unless the activity completes first/)
     expect(second).toContain('it is NOT what plan')
     expect(third).toContain('made outside: no plan that is known here asks for it (1 looked at)')
   })

@@ -49,7 +49,9 @@ test('watch: a hand edit is told to people by the next looks, and status says wh
     await vi.waitFor(
       async () => {
         const { stdout } = await quorate(['status'], place)
-        expect(stdout).toMatch(/siem is not told since .*: the worker has no variable QUORATE_NOTIFY_TEST_ONCALL_KEY/)
+        expect(stdout).toMatch(
+          /notifications do not reach siem since .*: the worker has no variable QUORATE_NOTIFY_TEST_ONCALL_KEY/,
+        )
         expect(stdout).not.toContain('canary-of-the-url')
       },
       { timeout: 120_000, interval: 500 },

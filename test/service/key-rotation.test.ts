@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { readRotationOfFolder, rotateKeyOfFolder, wrapKeyOfFolder } from '../../src/service/index.ts'
 import { SEALED_COLUMNS } from '../../src/service/keys/index.ts'
 import { migrate } from '../../src/service/store/migrations.ts'
-import { quorate } from '../cli/harness.ts'
+import { quorate, testFolder } from '../cli/harness.ts'
 import { databaseOf } from '../postgres.ts'
 import { complete } from './handlers/steps.ts'
 import { startTestService } from './harness.ts'
@@ -32,6 +32,20 @@ describe('rotation of the master key', () => {
     const sealed = SEALED_COLUMNS.filter(({ prefix, types }) => prefix === undefined && types === undefined)
     expect(sealed.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(bytes)
     expect(bytes.length).toBeGreaterThan(5)
+  })
+
+  test('rotation: how far it is needs the newest schema, and the error says how a database gets there', async () => {
+    const dataDir = testFolder()
+    const file = new DatabaseSync(join(dataDir, 'quorate.db'))
+    migrate(file, 1, '0043-exported-secrets')
+    file.close()
+    const database = await databaseOf(dataDir)
+    const { exit, stderr } = await quorate(['master-key', 'status', '--folder', dataDir], {
+      env: database ? { DATABASE_URL: database.url.reveal() } : {},
+    })
+    expect(exit).toBe(1)
+    expect(stderr).toMatch(/error service\/schema-differs: the database lacks the newest schema: 00/)
+    expect(stderr).toContain('`quorate migrate`')
   })
 
   test('rotation: of every kind of sealed value none is left under the old key, and the service works on', async () => {

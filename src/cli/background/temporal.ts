@@ -81,8 +81,8 @@ export function temporalOf(
 
 /**
  * Works with the applies of an organization at its Temporal server. A command that only looks (`isLook`) takes the server that runs,
- * whatever key its worker has, and starts none: it throws `cli/background-down`. One look (`follows` is more) ends where Temporal is
- * away: it throws `worker/temporal-unreachable` within ten seconds.
+ * whatever key its worker has, and starts none: it throws `cli/background-down`. Where Temporal is away it throws
+ * `worker/temporal-unreachable`: one look (`follows` is more) within ten seconds, all else after `AWAY_MS`.
  */
 export async function withApplies<T>(
   input: Pick<CommandInput, 'settings' | 'environment' | 'io' | 'deadline'>,
@@ -97,32 +97,38 @@ export async function withApplies<T>(
     const { dataDir } = input.settings
     const applies = { client: temporal.client, organizationId, taskQueue: taskQueueOf(organizationId), dataDir }
     const worked = () => atTemporal(temporal, () => work(applies, temporal.answers))
-    return await (isLook && !follows ? whileThere(temporal, worked) : worked())
+    return await whileThere(temporal, worked, isLook && !follows ? LOOK_MS : AWAY_MS)
   } finally {
     await temporal.close()
   }
 }
 
+/** How long Temporal may leave a command that acts or follows without any answer, which is told of long before. */
+const AWAY_MS = 20_000
 /** A worker may be busy for longer, while the server answers: of that it is asked now and then. */
 const QUIET_MS = 4_000
 const PROBE_MS = 3_000
 const PAUSE_MS = 1_000
 
-/** Works for as long as the server answers at all: a call that it takes and never answers would be waited for much longer. */
+/** Works for as long as the server answers now and then: a call that it takes and never answers would be waited for much longer. */
 async function whileThere<T>(
   { address, namespace, answers }: Pick<TemporalConnections, 'address' | 'namespace' | 'answers'>,
   work: () => Promise<T>,
+  awayMs: number,
 ): Promise<T> {
   const away = Promise.withResolvers<never>()
   let isOver = false
   const watch = async () => {
-    await delay(QUIET_MS, undefined, { ref: false })
-    while (!isOver && (await answers(PROBE_MS))) await delay(PAUSE_MS, undefined, { ref: false })
+    let answeredAt = performance.now()
+    for (await pause(QUIET_MS); !isOver; await pause(PAUSE_MS)) {
+      if (await answers(PROBE_MS)) answeredAt = performance.now()
+      else if (performance.now() - answeredAt >= awayMs) break
+    }
     if (isOver) return
     away.reject(
       new QuorateError('worker/temporal-unreachable', `the Temporal server at \`${address}\` answers no more`, {
-        facts: { address, namespace },
-        next: 'look whether it hangs (`quorate doctor`), and run the command again; what was begun is kept, and goes on when it answers',
+        facts: { address, namespace, begun: 'what was begun is kept, and goes on when the server answers' },
+        next: 'look whether it hangs (`quorate doctor`), and run the same command again: it finds what was begun',
       }),
     )
   }
@@ -136,3 +142,5 @@ async function whileThere<T>(
     isOver = true
   }
 }
+
+const pause = (ms: number) => delay(ms, undefined, { ref: false })

@@ -176,10 +176,11 @@ function createShow(
     patience.look(() => openInWords(progress))
     events.progress(progress, before)
   }
+  let isPlanAbove = false
   const rested = () => ({ style: io.style, now: now(), carrier: carrierOf(input) })
   const showRested = (plan: Plan, progress: CarriedOut['progress'], name?: string) => {
     const heading = name === undefined ? '' : line`${io.style.strong(name)}\n`
-    if (talks) io.out(heading + renderRest(progress, plan, rested()))
+    if (talks) io.out((isPlanAbove ? '\n' : '') + heading + renderRest(progress, plan, rested()))
     else if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, rested()))
     io.say(renderAdvice(progress))
   }
@@ -195,7 +196,10 @@ function createShow(
       case 'planned':
         events?.planned(event.plan)
         // A saved plan was shown when it was saved.
-        if (talks && !isFile(input.args[0] ?? '.')) showPlan(input, event.plan)
+        if (talks && !isFile(input.args[0] ?? '.')) {
+          showPlan(input, event.plan)
+          isPlanAbove = true
+        }
         return
       case 'progress':
         return showProgress(event.progress, event.before)

@@ -166,7 +166,7 @@ function lapsedRows({ lapsedApprovals }: ActivityView): readonly (readonly strin
 
 /** How long those that count still do. */
 function validRows({ approvalsLapseAt: at }: ActivityView, now: number): readonly (readonly string[])[] {
-  return at ? [['approvals', `lapse in ${age(Date.parse(at) - now)} unless it completes`]] : []
+  return at ? [['approvals', `lapse in ${age(Date.parse(at) - now)} unless the activity completes first`]] : []
 }
 
 const NO_PLANS = 'unknown: no plan is known here; give the one that you have approved with --plan FILE'

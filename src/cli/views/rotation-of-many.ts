@@ -24,8 +24,8 @@ const keyOf = ({ user, key }: Pick<RotationOrder, 'user' | 'key'>) => `${key.nam
 
 const WHY_LEFT: Readonly<Record<LeftKey['why'], string>> = {
   expires: 'it expires by itself',
-  'other curve': 'it is no P-256 key: register another one of its curve by definitions',
-  'in use': 'this command works with it: `quorate rotate key --to-file` with its own file',
+  'other curve': 'it is not a P-256 key: register another one of its curve in the definitions',
+  'in use': 'it signs this command: rotate it alone, with `quorate rotate key --to-file` and its own file',
   'left out': 'left out',
 }
 

@@ -11,11 +11,11 @@ const rowsOf = (facts: readonly (readonly [string, string | undefined])[], style
     .join('')
 
 const OAUTH2_STATES: Readonly<Record<Oauth2Rotation['state'], string>> = {
-  checked: 'a login works with the secret that is there',
-  updated: 'the new secret is there, and no login was checked',
-  waiting: 'the update waits for approval; the secret before is there until then',
-  'put back': 'the provider refused a login with the new secret, and the secret before is there again',
-  refused: 'the provider refused a login with the secret that is there',
+  checked: 'a login works with the secret in use',
+  updated: 'the new secret is in use, and no login was checked with it',
+  waiting: 'the update waits for approval; the former secret stays in use until then',
+  'put back': 'the provider refused a login with the new secret, and the former secret is in use again',
+  refused: 'the provider refused a login with the secret in use',
   failed: 'nothing was changed',
 }
 
@@ -58,7 +58,7 @@ export const renderProxyRotation = view((rotation: ProxyRotation, style: Style):
   const colour = state === 'done' ? 'good' : state === 'waiting' ? 'warning' : 'error'
   const isOff = part === 'enable' && state !== 'done'
   const facts = [
-    ['old key', rotation.old && `${rotation.old.publicKey}, registered no more`],
+    ['old key', rotation.old && `${rotation.old.publicKey}, no longer registered`],
     ['new key', rotation.new?.publicKey],
     ['gap', gapMs === undefined ? undefined : `${gapMs} ms without logins through the proxy`],
     ['why', why],

@@ -38,7 +38,10 @@ export const renderRotation = view((progress: RotationProgress, style: Style, no
         ? ''
         : `${shortCode(waiting.fingerprint)}, requested ${ago(now - Date.parse(waiting.since))}, approved by ${waiting.approved.map(printable).join(', ') || 'nobody'}; others vote with \`quorate approve ${shortCode(waiting.fingerprint)}\``,
     ],
-    ['deletes', state === 'overlap' && deletesAt !== undefined ? `the old key at ${deletesAt}, by itself` : ''],
+    [
+      'deletes',
+      state === 'overlap' && deletesAt !== undefined ? `the old key at ${deletesAt}, with no further command` : '',
+    ],
     ['proof', proof === undefined ? '' : PROOFS[proof]],
     ['error', error === undefined ? '' : style.error(printable(error.message))],
     ['next', error?.next === undefined ? '' : printable(error.next)],
@@ -50,7 +53,7 @@ export const renderRotation = view((progress: RotationProgress, style: Style, no
 
 const PROOFS = {
   refused: 'the API refused a request with the old key',
-  'not registered': 'the old key is registered no more; its private key was not at hand to try it',
+  'not registered': 'the old key is no longer registered; its private key was not here to try a request with it',
 } as const
 
 /** During the overlap everything is in order; the rest goes on by itself. */

@@ -43,16 +43,16 @@ export const renderWatch = view((watched: Watched, style: Style, nowMs: number):
     ...(state?.taken ? [takenText(state.taken)] : []),
     ...(state?.refused
       ? [
-          `new definitions are held since ${state.refused.since}: ${state.refused.why} (${state.refused.code}); the ones before count, and nothing is repaired`,
+          `new definitions are held since ${state.refused.since}: ${state.refused.why} (${state.refused.code}); the former ones still apply, and nothing is repaired`,
         ]
       : []),
     ...(state?.away
-      ? [`no definitions are fetched since ${state.away.since}: ${state.away.why} (${state.away.code})`]
+      ? [`no definitions could be fetched since ${state.away.since}: ${state.away.why} (${state.away.code})`]
       : []),
     ...(state?.error ? [`failing since ${state.error.since}: ${state.error.message} (${state.error.code})`] : []),
     ...Object.entries(untold).map(
       ([name, { why, since, nextAt: again }]) =>
-        `${name} is not told since ${since}: ${why}; tried again after ${again}`,
+        `notifications do not reach ${name} since ${since}: ${why}; tried again after ${again}`,
     ),
     ...(state?.repair && !state.held
       ? [

@@ -7,6 +7,8 @@ import { ServiceError } from '../error.ts'
 import { nameOfKey } from '../keys/index.ts'
 import { keepBeside, openMasterKey, rewrapMasterKey } from '../master-key/index.ts'
 import {
+  assertNewestFile,
+  assertNewestServer,
   createPostgresReader,
   createReader,
   type KeyHolder,
@@ -57,13 +59,18 @@ export async function openNextKey(dataDir: string, tools: KeeperTools): Promise<
   return (await openMasterKey(path, tools)) ?? readMasterKey(path)
 }
 
-/** How far the rotation of an installation's master key is; absent where there was none; and what processes hold. Throws `StoreUnavailable`. */
+/**
+ * How far the rotation of an installation's master key is; absent where there was none; and what processes hold. Throws
+ * `StoreUnavailable` and `service/schema-differs`.
+ */
 export async function readRotationOfFolder(
   dataDir: string,
   database: PostgresSettings | undefined,
 ): Promise<{ readonly isNextThere: boolean; readonly rotation?: KeyRotation; readonly holders: readonly KeyHolder[] }> {
   const path = join(dataDir, DATABASE_FILE)
   if (!database && !existsSync(path)) throw nothingServed(dataDir)
+  if (database) await assertNewestServer(database)
+  else assertNewestFile(path)
   const rows = database ? createPostgresReader(database) : { read: createReader(path), close: () => {} }
   try {
     const [rotation, holders] = await rows.read(

@@ -9,7 +9,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { ClientBase } from 'pg'
 import { encodeHex } from '../../encoding/index.ts'
 import { copyFailed, schemaDiffers, storeNotEmpty } from './error.ts'
-import { MIGRATIONS, migrate, readTaken } from './migrations.ts'
+import { assertNewest, migrate } from './migrations.ts'
 import { START_LOCK } from './postgres.ts'
 import { MIGRATION_MS, type PostgresSettings, withClient } from './postgres-pool.ts'
 import { inOrderOfReference, migratePostgres, planPostgres } from './postgres-schema.ts'
@@ -101,13 +101,6 @@ export async function copyFromPostgres(settings: PostgresSettings, file: string,
   } finally {
     target.close()
   }
-}
-
-/** Throws `service/schema-differs` for a file whose schema is not that of this version. */
-function assertNewest(database: DatabaseSync): void {
-  const taken = readTaken(database)
-  const lacks = MIGRATIONS.find(({ name }) => !taken.has(name))
-  if (lacks) throw schemaDiffers('older', lacks.name)
 }
 
 function tablesOf(database: DatabaseSync): readonly Table[] {

@@ -53,7 +53,7 @@ export {
   writeKeyRotation,
 } from './key-rotation.ts'
 export { createLeases, type Lease, type Leases, RENEWED_MS } from './leases.ts'
-export { migrateFile, tablesOfOrganization } from './migrations.ts'
+export { assertNewestFile, migrateFile, tablesOfOrganization } from './migrations.ts'
 export { listOfUsers } from './of-users.ts'
 export { peekDatabase } from './peek.ts'
 export { piecesOf } from './pieces.ts'
@@ -80,7 +80,7 @@ export {
   readSnapshotFile,
   unpackDatabase,
 } from './snapshot-file.ts'
-export { type PostgresStanding, readFirstOrganization, readPostgresStanding } from './standing.ts'
+export { assertNewestServer, type PostgresStanding, readFirstOrganization, readPostgresStanding } from './standing.ts'
 export { type StoredList, storedList } from './stored-list.ts'
 export { createTable } from './table.ts'
 export { type TrackedDatabase, trackWrites } from './tracked.ts'

@@ -45,6 +45,7 @@ import { votesByActivity } from './migrations/votes-by-activity.ts'
 import { webhookDeliveries } from './migrations/webhook-deliveries.ts'
 import { webhooksOfFeatures } from './migrations/webhooks-of-features.ts'
 import { SCHEMA_OF_NEW, STEPS_OF_NEW } from './new-database.gen.ts'
+import { readingOf } from './peek.ts'
 import type { Schema } from './schema.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
@@ -245,6 +246,28 @@ export function readTaken(database: DatabaseSync): ReadonlySet<string> {
   const taken = new Set(rows.map(({ name }) => String(name)))
   refuseNewer(taken)
   return taken
+}
+
+/** Throws `service/schema-differs` for a database whose schema is not that of this version. */
+export function assertNewest(database: DatabaseSync): void {
+  const isEmpty = !database.prepare("select 1 from sqlite_schema where name = 'migrations'").get()
+  const taken = isEmpty ? new Set() : readTaken(database)
+  const lacks = MIGRATIONS.find(({ name }) => !taken.has(name))
+  if (lacks) throw schemaDiffers('older', lacks.name)
+}
+
+/** The same for a file, which is only read. Throws `StoreUnavailable` too. */
+export function assertNewestFile(file: string): void {
+  try {
+    const database = new DatabaseSync(readingOf(file), { readOnly: true, timeout: 2000 })
+    try {
+      assertNewest(database)
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    throw fromSqliteError(error)
+  }
 }
 
 /** Throws `service/schema-differs` if the database has a step that this version does not know. */

@@ -59,6 +59,14 @@ export function readFirstOrganization(settings: PostgresSettings): Promise<strin
   })
 }
 
+/** Throws `StoreUnavailable`, and `service/schema-differs` for a database whose schema is not this version's. */
+export function assertNewestServer(settings: PostgresSettings): Promise<void> {
+  return withClient(settings, async (client) => {
+    const [pending] = await planPostgres(client)
+    if (pending) throw schemaDiffers('older', pending.name)
+  })
+}
+
 async function hasTable(client: ClientBase, name: string): Promise<boolean> {
   const { rows } = await client.query('select to_regclass($1) is not null as there', [name])
   return rows[0].there
