@@ -1,6 +1,7 @@
 /**
  * Activities on record decided again, by the policies and people of another state: those that live now, or those of definitions that
- * are not applied yet. The votes are played in the order in which they were cast; one that the state would refuse is left out.
+ * are not applied yet. The votes are played in the order in which they were cast, each at its own time (U-time-pending); one that the state
+ * would refuse is left out.
  */
 import { approverOf, contextOf, type Organization, votersOf, votesOn } from '../authority/index.ts'
 import type { Plan } from '../plan/index.ts'
@@ -13,7 +14,7 @@ import {
   type PolicyContext,
   type Reads,
   readsOf,
-  whoElse,
+  whoVotes,
 } from '../policy/index.ts'
 import { findActivity, fromTimestamp, isWaiting, type Wire } from '../protocol/index.ts'
 import { type Actual, type Desired, organizationOf, type Resource } from '../resources/index.ts'
@@ -100,7 +101,7 @@ function decideBy(
 ): RecordedDecision {
   breathe()
   if (!facts) return unknown('what policies read of it is not on record')
-  const decisions = completed(facts, policies).map((one) =>
+  const decisions = withEveryFlag(facts, policies).map((one) =>
     decideOnce(policies, organization, { activity, facts: one, nowMs }),
   )
   const [first] = decisions
@@ -114,21 +115,23 @@ function decideOnce(
   { activity, facts, nowMs: now }: Recorded,
 ): RecordedDecision {
   const { approvals } = votesOn(activity, now)
-  const last = approvals.at(-1)
-  if (!last) return unknown('no vote on it counts')
-  const nowMs = fromTimestamp(last.createdAt)
+  if (approvals.length === 0) return unknown('no vote on it counts')
+  const submittedMs = Math.min(...activity.votes.map(({ createdAt }) => fromTimestamp(createdAt)))
   const parameters = (activity.intent as Readonly<Record<string, object>>)[findActivity(activity.type)!.row.intentKey]!
   let context = contextOf(
-    { type: activity.type, parameters, nowMs, facts },
+    { type: activity.type, parameters, nowMs: submittedMs, facts },
     { approvers: [], credentials: [], rootQuorum },
   )
-  for (const { userId, publicKey, user } of approvals) {
+  for (const [index, { userId, publicKey, user, createdAt }] of approvals.entries()) {
+    const castMs = fromTimestamp(createdAt)
+    context = { ...context, now: BigInt(castMs) * 1_000_000n }
     const found = users.find(({ id }) => id === userId)
     if (!found) return unknown(`${user?.userName || userId} is no user any more`)
     const used = found.credentials.find(({ facts: one }) => isSameKey(one, publicKey))?.facts
     if (!used && readsCredentials(policies)) return unknown(`the credential of ${found.name} is gone`)
     const approver = approverOf(found)
-    const isFirst = context.approvers.length === 0
+    // Where the submission has lapsed, the first approval that counts is a vote.
+    const isFirst = index === 0 && castMs === submittedMs
     if (!isFirst && !mayVote(policies, context, approver, used)) continue
     const joined = {
       ...context,
@@ -150,8 +153,8 @@ function decideOnce(
     // A denied vote is no vote: it leaves the activity waiting as it was.
     if (!isDenied) context = joined
   }
-  const needed = whoElse(policies, context, votersOf({ users }, nowMs))
-  return { outcome: 'waits', policies: [], ...(needed ? { needed } : {}) }
+  const lastMs = fromTimestamp(approvals.at(-1)!.createdAt)
+  return { outcome: 'waits', policies: [], needed: whoVotes(policies, context, votersOf({ users }, lastMs)) }
 }
 
 function whyDenied(basis: string, denying: readonly string[]): string {
@@ -174,7 +177,7 @@ function readsCredentials(policies: readonly CompiledPolicy[]): boolean {
 }
 
 /** The facts with every value that flags of the wallet or key may have had, where a policy reads these. */
-function completed(
+export function withEveryFlag(
   facts: Partial<PolicyContext>,
   policies: readonly CompiledPolicy[],
 ): readonly Partial<PolicyContext>[] {

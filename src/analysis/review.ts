@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { actingVoter, approverOf, contextOf, standingCredentials, votersOf, votesOn } from '../authority/index.ts'
 import { type Change, type Forecast, type Plan, planOfActivity } from '../plan/index.ts'
-import { authorize, mayVote, type PolicyContext, whoAnew, whoElse } from '../policy/index.ts'
+import { mayVote, type PolicyContext, whoVotes } from '../policy/index.ts'
 import { findActivity, type Wire } from '../protocol/index.ts'
 import {
   type Actual,
@@ -15,6 +16,7 @@ import { type Effect, effectOf } from './effect.ts'
 import { forecast } from './forecast.ts'
 import { type HeldPower, heldPowers } from './held-powers.ts'
 import { createPolicyCompiler, policiesOf } from './policies.ts'
+import { withEveryFlag } from './recorded.ts'
 import { startState } from './state.ts'
 
 /** What a voter has to know of an activity, worked out from its own intent and what lives. */
@@ -29,7 +31,7 @@ export interface Review {
   readonly power?: Pick<Plan, 'access' | 'accessLimits' | 'actor'>
   /** Credentials that it gives to users who live, which no change of power between people tells; absent where there are none. */
   readonly credentials?: readonly CredentialAdded[]
-  /** Absent where it does not wait, or where policies read what is not rebuilt here, such as a transaction. */
+  /** Absent where it does not wait, or hangs on what is not known here, such as a transaction, or whether a key was imported. */
   readonly standing?: Standing
 }
 
@@ -46,7 +48,7 @@ export interface CredentialAdded {
 
 /** The votes as the service counts them, and what they still lack. */
 export interface Standing {
-  /** Whose approvals are missing: the smallest sets; `completes` where nothing is. */
+  /** Whose approvals are missing at this moment: the smallest sets. */
   readonly needed: Forecast
   /** Whether the reader's approval would count; `given` where it counts already. */
   readonly mine: 'counts' | 'given' | 'does not count'
@@ -143,26 +145,29 @@ function standingOf(
   const { approvals } = votesOn(activity, nowMs, mfa)
   const voters = approvals.flatMap((vote) => actingVoter(organization, vote) ?? [])
   const parameters = intentOf(activity) as Readonly<Record<string, Value>>
-  const context = contextOf(
-    { type: activity.type, parameters, nowMs, facts },
-    {
-      approvers: voters.map(({ approver }) => approver),
-      credentials: voters.map(({ credential }) => credential),
-      rootQuorum: organization.rootQuorum,
-    },
+  const by = {
+    approvers: voters.map(({ approver }) => approver),
+    credentials: voters.map(({ credential }) => credential),
+    rootQuorum: organization.rootQuorum,
+  }
+  const [standing, ...more] = withEveryFlag(facts, policies).map((one) =>
+    standingIn(contextOf({ type: activity.type, parameters, nowMs, facts: one }, by)),
   )
-  const { outcome } = authorize(policies, context)
-  const others = (voters.length === 0 ? whoAnew : whoElse)(policies, context, votersOf(organization, nowMs))
-  const needed = (): Forecast => {
-    if (outcome === 'OUTCOME_ALLOW') return { outcome: 'completes' }
+  return more.every((one) => isDeepStrictEqual(one, standing)) ? standing : undefined
+
+  function standingIn(context: PolicyContext): Standing {
+    return { needed: neededIn(context), mine: mineIn(context) }
+  }
+
+  function neededIn(context: PolicyContext): Forecast {
+    const others = whoVotes(policies, context, votersOf(organization, nowMs))
     if (others === 'too-many') return { outcome: 'depends', reason: 'there are too many ways to approve it to try all' }
-    if (others === undefined || others === 'nobody')
+    if (others === 'nobody')
       return { outcome: 'denied', reason: 'no set of users who have a credential could approve it as it stands' }
     return { outcome: 'waits', needed: others.sets, ...(others.any ? { any: others.any } : {}) }
   }
-  return { needed: needed(), mine: mineOf() }
 
-  function mineOf(): Standing['mine'] {
+  function mineIn(context: PolicyContext): Standing['mine'] {
     const { userId } = actual.actor
     if (approvals.some((vote) => vote.userId === userId)) return 'given'
     const me = organization.users.find(({ id }) => id === userId)

@@ -59,4 +59,4 @@ export { absentIn, allWorlds, type PossibleRequest, truth } from './rules/worlds
 export { elementType, memberNames, memberType, rootType } from './shape.ts'
 export type { Clause, ShownValue } from './trace.ts'
 export { showType, type Type } from './types.ts'
-export { type Needs, type Voter, whoAnew, whoCan, whoElse } from './who-else.ts'
+export { type Needs, type Voter, whoCan, whoElse, whoVotes } from './who-else.ts'

@@ -30,19 +30,17 @@ export function whoElse(
   people: readonly Voter[],
 ): Needs | undefined {
   if (authorize(policies, context).outcome !== 'OUTCOME_REQUIRES_CONSENSUS') return undefined
-  const given = new Set(context.approvers.map(({ id }) => id))
-  const others = people.filter(({ approver }) => !given.has(approver.id))
-  const found = search(policies, context, others, 'smallest')
-  if (found === 'gave-up') return 'too-many'
-  return writeOut(found)[0] ?? 'nobody'
+  return whoVotes(policies, context, people)
 }
 
 /**
- * Finds who would have to approve a request that waits though each of its approvals has lapsed: the smallest sets of people, each of
- * whom has to be somebody who may vote. Of the context the approvers and credentials are not read.
+ * Finds who would have to vote on a request that waits, whatever would be decided with the approvals of the context alone, since policies
+ * may be others by now, or not active, and approvals lapse: the smallest sets of people, each of whom has to be somebody who may vote.
  */
-export function whoAnew(policies: readonly CompiledPolicy[], context: PolicyContext, people: readonly Voter[]): Needs {
-  const found = search(policies, { ...context, approvers: [], credentials: [] }, people, 'smallest', 'voted')
+export function whoVotes(policies: readonly CompiledPolicy[], context: PolicyContext, people: readonly Voter[]): Needs {
+  const given = new Set(context.approvers.map(({ id }) => id))
+  const others = people.filter(({ approver }) => !given.has(approver.id))
+  const found = search(policies, context, others, 'smallest')
   if (found === 'gave-up') return 'too-many'
   return writeOut(found)[0] ?? 'nobody'
 }
@@ -68,7 +66,6 @@ function search(
   start: PolicyContext,
   people: readonly Voter[],
   which: 'smallest' | 'all',
-  begins: 'asked' | 'voted' = 'asked',
 ): Coalitions | 'gave-up' {
   const { taking, stepsOfOthers } = takingPart(policies, start)
   let isBudgetEnough = true
@@ -79,12 +76,11 @@ function search(
   }
   const found = searchAmong(taking, start, people, {
     which,
-    begins,
     createRest,
     onEnd: (rest) => (isBudgetEnough &&= !isUsedUp(rest)),
   })
   if (isBudgetEnough) return found
-  return searchAmong(policies, start, people, { which, begins, createRest: createBudget, onEnd: () => {} })
+  return searchAmong(policies, start, people, { which, createRest: createBudget, onEnd: () => {} })
 }
 
 function searchAmong(
@@ -93,13 +89,11 @@ function searchAmong(
   people: readonly Voter[],
   {
     which,
-    begins,
     createRest,
     onEnd,
   }: {
+    /** All who could ask for it and vote, the first by asking, or the smallest sets of those who vote on what was asked for. */
     readonly which: 'smallest' | 'all'
-    /** Whether the first approval is that of who asks for it, or a vote on what was asked for. */
-    readonly begins: 'asked' | 'voted'
     readonly createRest: (joined: PolicyContext) => Budget
     readonly onEnd: (rest: Budget) => void
   },
@@ -108,7 +102,7 @@ function searchAmong(
   const join = (context: PolicyContext, { approver, credential }: Ballot) => {
     const joined = withApproval(context, approver, credential)
     // Asking for it is the first approval, and needs nobody's leave; it only must not be denied.
-    const asks = begins === 'asked' && context.approvers.length === 0
+    const asks = which === 'all' && context.approvers.length === 0
     if (!asks) {
       const rest = createRest(joined)
       const isVote = mayVote(policies, context, approver, credential, rest)

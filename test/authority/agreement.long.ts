@@ -1,6 +1,8 @@
 /** Who may decide is told alike everywhere, and is what the service then does, in as many organizations as nobody waits for after each edit. */
 import { expect, test } from 'vitest'
+import * as analysis from '../../src/analysis/index.ts'
 import { agree } from './agreement.ts'
+import { faultsOfTelling, playAtOtherTimes } from './other-times.ts'
 
 const SEED = Number(process.env['CI'] ? 20_261_121 : Math.floor(Math.random() * 2 ** 31))
 
@@ -19,4 +21,9 @@ test('authority: plan, send --dry-run, policy explain --live, who-can and the ap
   expect(figures.otherRequests).toBeGreaterThan(15)
   expect(figures.tried).toBeGreaterThan(25)
   expect(figures.unknown).toBeLessThan(20)
+})
+
+test('authority: of what is submitted by day and voted on at night, reviews, who-can and backtests tell what the service does', async () => {
+  const faults = [...faultsOfTelling(await playAtOtherTimes({ count: 40, seed: SEED }), analysis)]
+  expect({ seed: SEED, faults }).toEqual({ seed: SEED, faults: [] })
 })

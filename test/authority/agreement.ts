@@ -106,7 +106,7 @@ export async function agree({ count, seed }: { readonly count: number; readonly 
 }
 
 /** Lets the time pass until the next such hour of a day, in UTC. */
-function toHour(clock: ReturnType<typeof createTestClock>, hour: number): void {
+export function toHour(clock: ReturnType<typeof createTestClock>, hour: number): void {
   clock.advance((hour * HOUR - (clock() % (24 * HOUR)) + 24 * HOUR) % (24 * HOUR))
 }
 
@@ -175,10 +175,6 @@ async function checkPowers(
   const isOf = ({ condition }: PowerLine) => condition === undefined || holds(condition)
   const isTold = (line: PowerLine) => isOf(line) && !(line.unless ?? []).some(holds)
   figures.otherRequests += lines.filter((line) => !isTold(line)).length
-  const setsOf = (line: PowerLine): readonly (readonly Name[])[] => {
-    const ways = writtenWays(line)
-    return ways === 'unknown' ? [] : ways.flatMap(({ sets }) => sets as readonly (readonly Name[])[])
-  }
   for (const line of lines.filter(isTold))
     for (const people of setsOf(line)) {
       demand(`who-can: ${people} can do it (${JSON.stringify(line)})`, await voting.can(people), true)
@@ -197,6 +193,12 @@ async function checkPowers(
   }
 }
 
+/** The sets of people of a line, by their names. */
+export function setsOf(line: PowerLine): readonly (readonly Name[])[] {
+  const ways = writtenWays(line)
+  return ways === 'unknown' ? [] : ways.flatMap(({ sets }) => sets as readonly (readonly Name[])[])
+}
+
 /** What rows call the request, where not all of its type have the same answer. */
 const CALLED: Readonly<Record<RequestName, string>> = {
   tag: '',
@@ -206,16 +208,45 @@ const CALLED: Readonly<Record<RequestName, string>> = {
 }
 
 /** The lines that `who-can` tells of the request of an organization. */
-function linesOf(actual: Actual, { shape: { request = 'tag' }, key }: Made, now: number): readonly PowerLine[] {
+export function linesOf(
+  actual: Actual,
+  { shape: { request = 'tag' }, key }: Made,
+  now: number,
+  powers: typeof powersOf = powersOf,
+): readonly PowerLine[] {
   const { type } = REQUESTS[request]
-  return powersOf(actual, { nowMs: now })
+  return powers(actual, { nowMs: now })
     .filter(({ activities }) => activities.some((one) => one === type || one === `${type}${CALLED[request]}`))
     .filter(({ over }) => key === undefined || over.includes('privateKey.cold'))
     .flatMap(({ lines }) => lines)
 }
 
-/** Whether a condition of a line holds for the request of an organization: by the evaluator, and not by what made the line. */
-function createJudge(actual: Actual, made: Made, now: number): (condition: string) => boolean {
+/**
+ * Whether a condition of a line holds for the request of an organization: by the evaluator, and not by what made the line.
+ * @param isOpen says of each time whether it is. @default as it is at `now`
+ */
+export function createJudge(
+  actual: Actual,
+  made: Made,
+  now: number,
+  isOpen: (time: string) => boolean = (time) => isOpenAt(time, now),
+): (condition: string) => boolean {
+  const { type, parameters } = REQUESTS[made.shape.request ?? 'tag']
+  const nobody = { approvers: [], credentials: [], rootQuorum: { threshold: 0, userIds: [] } }
+  const facts = factsOf(made)
+  const context = contextOf({ type, parameters: parameters(made), nowMs: now, facts }, nobody)
+  const ids = new Map(actual.resources.map(({ kind, name, id }) => [`\${${kind}.${name}}`, id ?? '']))
+  return (told) => {
+    const named = told.replaceAll(/\$\{[^}]*\}/g, (name) => ids.get(name) ?? name)
+    // A condition cannot read the time.
+    const condition = TIMES.reduce((text, time) => text.replaceAll(time, isOpen(time) ? '1 == 1' : '1 == 2'), named)
+    const compiled = compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition })
+    return conditionHolds(compiled, context) === true
+  }
+}
+
+/** What policies read of the request of an organization besides its parameters. */
+export function factsOf(made: Made): Partial<PolicyContext> {
   const { key, shape } = made
   const { type, parameters } = REQUESTS[shape.request ?? 'tag']
   const signed =
@@ -226,22 +257,14 @@ function createJudge(actual: Actual, made: Made, now: number): (condition: strin
         })
       : {}
   const held = key && { private_key: { id: key.id, label: 'cold', tags: [], imported: false, exported: false } }
-  const nobody = { approvers: [], credentials: [], rootQuorum: { threshold: 0, userIds: [] } }
-  const facts = { ...held, ...signed } as Partial<PolicyContext>
-  const context = contextOf({ type, parameters: parameters(made), nowMs: now, facts }, nobody)
-  const ids = new Map(actual.resources.map(({ kind, name, id }) => [`\${${kind}.${name}}`, id ?? '']))
-  const { now: at, activity } = context
-  const isOpen = (time: string) => {
-    const policy = compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', time })
-    return authorize([policy], { now: at, activity, approvers: [] }).policies[0]!.outcome === 'OUTCOME_ALLOW'
-  }
-  return (told) => {
-    const named = told.replaceAll(/\$\{[^}]*\}/g, (name) => ids.get(name) ?? name)
-    // A condition cannot read the time.
-    const condition = TIMES.reduce((text, time) => text.replaceAll(time, isOpen(time) ? '1 == 1' : '1 == 2'), named)
-    const compiled = compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition })
-    return conditionHolds(compiled, context) === true
-  }
+  return { ...held, ...signed } as Partial<PolicyContext>
+}
+
+/** Whether the time of a policy is open at a moment. */
+export function isOpenAt(time: string, nowMs: number): boolean {
+  const policy = compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', time })
+  const context = { now: BigInt(nowMs) * 1_000_000n, activity: { type: '' }, approvers: [] }
+  return authorize([policy], context).policies[0]!.outcome === 'OUTCOME_ALLOW'
 }
 
 /** After a day the approvals count no more: the approver's view says so, and the service lets the same people vote again. */

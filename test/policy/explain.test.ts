@@ -12,8 +12,8 @@ import {
   explain,
   type PolicyContext,
   type PolicyText,
-  whoAnew,
   whoElse,
+  whoVotes,
 } from '../../src/policy/index.ts'
 import { runs } from '../runs.ts'
 import { readPolicyCases } from './cases.ts'
@@ -224,12 +224,12 @@ describe('explain: who else', () => {
     const policies = [compilePolicy(allow(undefined, pair))]
     expect(whoElse(policies, waiting, people)).toBeUndefined()
     const ops = ['ana', 'bob', 'cyd']
-    expect(whoAnew(policies, waiting, people)).toMatchObject({ any: { count: 2, of: ops } })
+    expect(whoVotes(policies, waiting, people)).toMatchObject({ any: { count: 2, of: ops } })
     // Whoever asks needs no leave; dan could have asked for it, and may not vote.
     const anybody = [
       compilePolicy(allow(undefined, "approvers.any(u, u.tags.contains('t-ops')) && approvers.count() == 1")),
     ]
-    expect(whoAnew(anybody, waiting, people)).toMatchObject({ any: { count: 1, of: ops } })
+    expect(whoVotes(anybody, waiting, people)).toMatchObject({ any: { count: 1, of: ops } })
   })
 
   test('explain: not asked when the request does not wait', () => {

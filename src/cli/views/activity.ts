@@ -205,8 +205,7 @@ function rotationText({ key, user, part, orderedAt }: Rotates): string {
 function neededRows({ review, status }: ActivityView, style: Style): readonly (readonly string[])[] {
   if (!review || !isWaiting(status)) return []
   const { standing } = review
-  if (!standing)
-    return [['needs', 'not known here: policies decide by more than its parameters, such as a transaction']]
+  if (!standing) return [['needs', 'not known here: policies decide by what is not known of it, such as a transaction']]
   const { needed, mine } = standing
   const your = {
     counts: 'your approval counts',
@@ -214,8 +213,6 @@ function neededRows({ review, status }: ActivityView, style: Style): readonly (r
     'does not count': 'your approval does not count',
   }
   if (needed.outcome === 'waits') return [['needs', `${style.strong(renderApprovers(needed))}; ${your[mine]}`]]
-  if (needed.outcome === 'completes')
-    return [['needs', 'nobody new: what was missing is required no more; one of those who approved votes once more']]
   return 'reason' in needed ? [['needs', `${needed.reason}; ${your[mine]}`]] : []
 }
 
