@@ -50,6 +50,8 @@ export async function bundle(entryPoints: readonly string[], folder: string): Pr
   await build.write({
     dir: folder,
     format: 'esm',
+    // Every start reads and hashes the text; comments are an eighth of it.
+    comments: { legal: true, annotation: false, jsdoc: false },
     entryFileNames: '[name].js',
     chunkFileNames: 'part-[hash].js',
     codeSplitting: { groups: [loadedTogether(WAITED_FOR.map((path) => join(ROOT, path)))] },
