@@ -16,15 +16,19 @@ const states: Readonly<Record<string, ActivityState['state']>> = {
   ACTIVITY_STATUS_REJECTED: 'rejected',
 }
 
+/** Who looks at an activity, and when. */
+export interface ActivityReader {
+  readonly publicKey: string
+  /** The user whose vote is needed, also where a worker with the key of another one looks. @default whose key it is */
+  readonly userId?: string | undefined
+  readonly nowMs: number
+}
+
 /**
  * Reduces an activity to what a walk needs: a whole record, with its voters and their keys, does not belong in a
  * history. Throws `plan/no-result` when it completed without an id that the plan says it brings.
  */
-export function reduceActivity(
-  activity: Wire.Activity,
-  batch: Batch,
-  reader: { readonly publicKey: string; readonly nowMs: number },
-): ActivityState {
+export function reduceActivity(activity: Wire.Activity, batch: Batch, reader: ActivityReader): ActivityState {
   const described = describeActivity(activity, reader)
   return {
     ...described,
@@ -33,12 +37,9 @@ export function reduceActivity(
 }
 
 /** The state without the ids that the activity made. */
-export function describeActivity(
-  activity: Wire.Activity,
-  { publicKey, nowMs }: { readonly publicKey: string; readonly nowMs: number },
-): ActivityState {
+export function describeActivity(activity: Wire.Activity, { publicKey, userId, nowMs }: ActivityReader): ActivityState {
   const state = states[activity.status] ?? 'submitting'
-  const votes = readVotes(activity, publicKey, nowMs)
+  const votes = readVotes(activity, publicKey.toLowerCase(), nowMs, userId)
   const error = whyNot(activity, state, votes.rejectedBy)
   return {
     activityId: activity.id,

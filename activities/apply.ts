@@ -1,8 +1,8 @@
-import type { SubmitClient } from '../src/client/index.ts'
 import { QuorateError } from '../src/diagnostics/index.ts'
 import { readActual } from '../src/live/index.ts'
 import { checkFresh, kindsOf, makeBody, type Plan, subOrganizationsOf } from '../src/plan/index.ts'
 import { activities as catalogue, type Wire } from '../src/protocol/index.ts'
+import { assertActsAs } from './acting-user.ts'
 import { reduceActivity } from './activity-state.ts'
 import { type BatchInRun, openBatch } from './batch-in-run.ts'
 import { asksFor, makeVoteBody, outlineOf } from './body.ts'
@@ -56,12 +56,13 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
   /** The same for a step that acts with the key: what a plan says that its user may do, another may not, or may do alone. */
   const openToAct = async (step: Step) => {
     const one = await open(step)
-    await assertActor(one.plan, one.client)
+    await assertActsAs(one.client, one.plan.actor, { what: 'the plan was made for' })
     return one
   }
   /** Reduces the batch's activity to what a walk needs, and keeps what later batches build on. */
-  const take = async (activity: Wire.Activity, { batch, records }: BatchInRun, publicKey: string) => {
-    const state = reduceActivity(activity, batch, { publicKey: publicKey.toLowerCase(), nowMs: clock() })
+  const take = async (activity: Wire.Activity, { plan, batch, records, client }: Awaited<ReturnType<typeof open>>) => {
+    const { publicKey } = client
+    const state = reduceActivity(activity, batch, { publicKey, userId: plan.actor.userId, nowMs: clock() })
     await records.setActivity(activity.id)
     if (state.state === 'completed') await records.setDone(state.produced ?? {})
     const { produced: _, ...shown } = state
@@ -124,7 +125,7 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
         own === undefined ? await findByIntent(client, asked.type, asked.parameters, askAgain) : await readOwn(one)
       if (pending) {
         logger.info('an equal activity is there', { activityId: pending.id, type: asked.type, status: pending.status })
-        return { kind: 'found', activity: await take(pending, one, client.publicKey) }
+        return { kind: 'found', activity: await take(pending, one) }
       }
       const before = (await records.body()) ?? (await inherited(one))
       // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
@@ -151,12 +152,12 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
         throw staleBody(error)
       })
       logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
-      return take(activity, one, client.publicKey)
+      return take(activity, one)
     },
 
     async pollActivity(step) {
       const one = await open(step)
-      return take(await readOwn(one), one, one.client.publicKey)
+      return take(await readOwn(one), one)
     },
 
     async castVote({ timestampMs, ...step }) {
@@ -168,13 +169,13 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
       if (!(await records.hasBody(fingerprint)) && !isIntent(activity, asked)) {
         throw new ApplyError('apply/vote-refused', `activity ${id} does not ask for what batch ${step.batch + 1} does`)
       }
-      const now = await take(activity, one, client.publicKey)
+      const now = await take(activity, one)
       // A workflow that was reset to an older state asks for votes that exist already, or that are not needed.
       if (!now.needsVote) return now
       const body = makeVoteBody(plan.organization.id, { fingerprint, timestampMs: timestampMs + serviceAheadMs() })
       const after = await client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body)
       logger.info('approved', { activityId: id, type: after.type, status: after.status })
-      return take(after, one, client.publicKey)
+      return take(after, one)
     },
 
     async recordOutcome({ run, outcome }) {
@@ -236,15 +237,4 @@ function isSpent({ state }: ApplyProgress): boolean {
 
 function pathOf(type: string): string {
   return catalogue[type as keyof typeof catalogue].path
-}
-
-/** Throws `apply/other-user` where the key is not of the user that the plan was made for; another key of that user is taken. */
-async function assertActor({ actor }: Plan, client: SubmitClient): Promise<void> {
-  if (client.publicKey.toLowerCase() === actor.publicKey.toLowerCase()) return
-  const { userId, username } = await client.query('whoami', {})
-  if (userId === actor.userId) return
-  throw new ApplyError(
-    'apply/other-user',
-    `the plan was made for ${actor.userName}, and this worker has ${username}'s key`,
-  )
 }

@@ -126,9 +126,9 @@ export const applyCodes = {
   },
   'apply/other-user': {
     summary:
-      'the plan was made for one user, and this worker has the key of another; nothing was submitted by the step',
+      'one user planned or ordered it, and this worker has the key of another; nothing was submitted by the step',
     solve:
-      'start a worker with a key of the user that the plan was made for: it goes on there; or cancel the apply and plan with the key that the worker has',
+      'start a worker with a key of the user who is named: it goes on there; a plan may also be cancelled, and made with the key that the worker has',
     retryable: true,
   },
   'apply/batch-early': {

@@ -1,4 +1,5 @@
 import type { Plan } from '../src/plan/index.ts'
+import type { ActingUser } from './acting-user.ts'
 import type { Failure } from './model.ts'
 
 /** Where the new private key is handed to. The worker does it, on its machine and as its user. */
@@ -46,6 +47,8 @@ export interface RotationOrder {
   readonly askAgain?: boolean
   /** ISO 8601. */
   readonly orderedAt: string
+  /** Who ordered it, as whom alone it is submitted and approved. Absent in orders of old versions: any worker's key does. */
+  readonly by?: ActingUser
 }
 
 /** The activities of a rotation, in their order. `undo` takes the new key away again, and then nothing is deleted. */

@@ -2,6 +2,7 @@ import { ClientError, type SubmitClient } from '../src/client/index.ts'
 import { makeBody } from '../src/plan/index.ts'
 import { activities as catalogue, type Json, type Wire } from '../src/protocol/index.ts'
 import type { Secret } from '../src/telemetry/index.ts'
+import { assertActsAs } from './acting-user.ts'
 import { describeActivity } from './activity-state.ts'
 import { asksFor, makeVoteBody, type RequestedBody } from './body.ts'
 import type { ActivityDependencies, RotationDependencies } from './dependencies.ts'
@@ -88,6 +89,14 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     const isItself = own.publicKey.toLowerCase() === order.key.publicKey
     return isItself && (await ledger.marked(order.rotationId, 'handed')) !== undefined ? withNewKey(order) : own
   }
+  const assertOwn = ({ rotationId, by, key, user }: RotationOrder, client: SubmitClient) =>
+    assertActsAs(client, by, {
+      what: `the rotation of \`${key.name}\` of \`${user.name}\` was begun by`,
+      async note(error) {
+        const progress = await ledger.getProgress(rotationId)
+        if (progress !== undefined) await ledger.putProgress({ ...progress, error })
+      },
+    })
   const newIdOf = async (rotationId: string) => (await ledger.part(rotationId, 'create').produced())?.[NEW_KEY]
 
   const open = async ({ rotationId, part }: RotationStep) => {
@@ -95,8 +104,15 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     return { order, part, records: ledger.part(rotationId, part), client: await clientOf(order) }
   }
   type Open = Awaited<ReturnType<typeof open>>
-  const take = async (activity: Wire.Activity, { client, records, part }: Open): Promise<ActivityState> => {
-    const state = describeActivity(activity, { publicKey: client.publicKey.toLowerCase(), nowMs: clock() })
+  /** The same for a step that acts with the key. */
+  const openToAct = async (step: RotationStep): Promise<Open> => {
+    const one = await open(step)
+    await assertOwn(one.order, one.client)
+    return one
+  }
+  const take = async (activity: Wire.Activity, { order, client, records, part }: Open): Promise<ActivityState> => {
+    const { publicKey } = client
+    const state = describeActivity(activity, { publicKey, userId: order.by?.userId, nowMs: clock() })
     await records.setActivity(activity.id)
     if (state.state === 'completed') {
       const id = activity.result?.createApiKeysResult?.apiKeyIds[0]
@@ -196,8 +212,11 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     },
 
     async makeRotationKey({ rotationId }) {
-      const { sink } = await getOpen(rotationId)
+      const order = await getOpen(rotationId)
+      const { sink } = order
       opened()
+      // The private key is made where it is handed over: in the data folder of one worker.
+      await assertOwn(order, await deps.clientFor(order.organization))
       if ((await ledger.marked(rotationId, 'public-key')) === undefined) assertTakes(sink)
       const { publicKey } = keys.make(rotationId)
       if ((await ledger.mark(rotationId, 'public-key', publicKey)) !== publicKey) {
@@ -207,7 +226,7 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     },
 
     async prepareRotation({ timestampMs, ...step }) {
-      const one = await open(step)
+      const one = await openToAct(step)
       const { order, part, records, client } = one
       const asked = await askedOf(order, part)
       const own = await records.activityId()
@@ -226,7 +245,7 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     },
 
     async submitRotation(step) {
-      const one = await open(step)
+      const one = await openToAct(step)
       const { order, part, records, client } = one
       const fingerprint = await records.body()
       if (fingerprint === undefined) throw new ApplyError('apply/body-missing', 'no body was made for this step')
@@ -251,7 +270,7 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     },
 
     async voteForRotation({ timestampMs, ...step }) {
-      const one = await open(step)
+      const one = await openToAct(step)
       const activity = await readOwn(one)
       const asked = await askedOf(one.order, one.part)
       // INVARIANT: an approval is for bytes that were made for this rotation, or for the very same request.
@@ -284,8 +303,10 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
       if ((await ledger.marked(rotationId, 'verified')) === undefined) throw refused('the new key has not proved good')
       if ((await ledger.marked(rotationId, 'path')) === 'undo') throw refused('the new key is being taken away')
       const before = await ledger.marked(rotationId, 'handed')
+      const own = await deps.clientFor(order.organization)
+      await assertOwn(order, own)
       const key = keys.get(rotationId)
-      const isItself = (await deps.clientFor(order.organization)).publicKey.toLowerCase() === order.key.publicKey
+      const isItself = own.publicKey.toLowerCase() === order.key.publicKey
       if (before === undefined) {
         // INVARIANT: before a key is written over, it is kept until the API has deleted it.
         const replacing = (replaced: Secret) => {

@@ -144,7 +144,8 @@ async function askWaiting(
     const activityId = stand.progress!.activityId!
     const known = listed.get(activityId)
     if (known === undefined && ++asked > MOST_ASKED) return undefined
-    const now = reader.describe(known ?? (await reader.client.query('get_activity', { activityId })).activity)
+    const activity = known ?? (await reader.client.query('get_activity', { activityId })).activity
+    const now = reader.describe(activity, stand.row.order)
     return isNews(stand, now) ? { activity: now } : undefined
   }
   return gather(waiting, ask)

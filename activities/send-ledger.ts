@@ -257,7 +257,9 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     async stop(sendId) {
       const { name } = await nameNow(sendId)
       if ((await readOrder(name)) === undefined) return true
-      if ((await getProgress(sendId)) !== undefined) return false
+      const progress = await getProgress(sendId)
+      // Before it is submitted, its progress says only what that waits for.
+      if (progress !== undefined && (progress.state !== 'submitting' || progress.activityId !== undefined)) return false
       await claim(askedAt(name), '')
       await claim(bodyAt(name, 0), NEVER)
       let body = await read(bodyAt(name, 0))

@@ -2,6 +2,7 @@ import { readSolanaDraft, solanaSendBytes, withSolanaFee } from '../src/chain/in
 import { canonicalJson } from '../src/encoding/index.ts'
 import type { Plan } from '../src/plan/index.ts'
 import type { Json, JsonObject } from '../src/protocol/index.ts'
+import type { ActingUser } from './acting-user.ts'
 import type { ActivityState, Failure } from './model.ts'
 
 /** The order of a send. It never changes, so that its reference means one send for ever. */
@@ -19,6 +20,8 @@ export interface SendOrder {
   readonly replaces?: string
   /** ISO 8601. */
   readonly orderedAt: string
+  /** Who ordered it, as whom alone it is submitted and approved. Absent in orders of old versions: any worker's key does. */
+  readonly by?: ActingUser
   /** The time in the body with which another machine has submitted what has this reference, milliseconds since the epoch. */
   readonly bodyTimeMs?: number
   /** How often what has this reference was asked for again after a rejection. @default 0 */

@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ClientError, type QueryClient, type SubmitClient } from '../src/client/index.ts'
 import { makeBody } from '../src/plan/index.ts'
 import { activities as catalogue, type Wire } from '../src/protocol/index.ts'
-import { describeActivity } from './activity-state.ts'
+import { assertActsAs } from './acting-user.ts'
+import { type ActivityReader, describeActivity } from './activity-state.ts'
 import { asksFor, makeVoteBody, type RequestedBody } from './body.ts'
 import { applyCodes } from './codes.ts'
 import type { ActivityDependencies } from './dependencies.ts'
@@ -11,6 +12,7 @@ import type { Failure } from './model.ts'
 import { readActivities, STATUSES } from './open-activities.ts'
 import { isTokenTransfer, readReceipt } from './receipts.ts'
 import type { OpenGate } from './send-gates.ts'
+import { sendIdOf } from './send-ledger.ts'
 import {
   isSendOver,
   progressIn,
@@ -62,8 +64,24 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     return { ...entry, ...(await openSends(deps, entry.order.organization)) }
   }
   type Open = Awaited<ReturnType<typeof open>>
+  const assertOwn = ({ client, order }: Open) =>
+    assertActsAs(client, order.by, {
+      what: `\`${order.reference}\` was ordered by`,
+      async note(error) {
+        const { reference } = order
+        const sendId = sendIdOf(order)
+        const before = (await sends.getProgress(sendId)) ?? { sendId, reference, state: 'submitting' }
+        if (before.state === 'submitting' && before.activityId === undefined)
+          await sends.putProgress({ ...before, error })
+      },
+    })
+  /** The same before anything is made of it: bytes that are there may have been submitted. */
+  const assertOwnSend = async (step: SendStep) => {
+    const { order } = await sends.getEntry(step.sendId)
+    if (order.by !== undefined) await assertOwn(await open(step))
+  }
   const take = async (activity: Wire.Activity, { describe, ...entry }: Open) => {
-    const state = describe(activity)
+    const state = describe(activity, entry.order)
     await sends.setMade(entry, state)
     return state
   }
@@ -108,6 +126,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
 
   const submit = async (step: SendStep) => {
     const one = await open(step)
+    await assertOwn(one)
     const { client, order } = one
     const fingerprint = await sends.getBody(one)
     if (fingerprint === undefined) throw new ApplyError('apply/body-missing', 'no body was made for this send')
@@ -161,7 +180,10 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
       return { reference: order.reference }
     },
 
-    prepareSend: prepare,
+    async prepareSend(step) {
+      await assertOwnSend(step)
+      return prepare(step)
+    },
     submitSend: async (step) => (await submit(step)).state,
 
     async submitBatched({ reference, timestampMs, sendId }) {
@@ -169,6 +191,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
       // before it was submitted, and can be begun.
       const before = await sends.getProgress(sendId)
       if (before?.activityId !== undefined && isSendOver(before.state)) return { progress: before, needsVote: false }
+      await assertOwnSend({ sendId })
       await prepare({ sendId, timestampMs })
       const { state } = await submit({ sendId })
       const progress = { sendId, reference, ...progressIn(state) }
@@ -183,6 +206,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
 
     async voteForSend({ timestampMs, ...step }) {
       const one = await open(step)
+      await assertOwn(one)
       const activity = await readOwn(one, step.sendId)
       const { id, fingerprint } = activity
       // INVARIANT: an approval is for bytes that were made for this send, and for no others.
@@ -295,7 +319,7 @@ const SENT_ONCE = 'nothing is sent again by itself; correct the cause and send u
 /** Queries and submits sends in an organization, and reduces the API's activities to what a workflow needs. */
 export interface SendReader {
   readonly client: SubmitClient
-  readonly describe: (activity: Wire.Activity) => SendActivityState
+  readonly describe: (activity: Wire.Activity, order: Pick<SendOrder, 'by'>) => SendActivityState
 }
 
 export async function openSends(
@@ -303,18 +327,16 @@ export async function openSends(
   organization: SendOrder['organization'],
 ): Promise<SendReader> {
   const client = await sendClientFor(organization)
-  const describe = (activity: Wire.Activity) =>
-    describeSendActivity(activity, { publicKey: client.publicKey, nowMs: clock() + serviceAheadMs() })
+  const { publicKey } = client
+  const describe: SendReader['describe'] = (activity, { by }) =>
+    describeSendActivity(activity, { publicKey, userId: by?.userId, nowMs: clock() + serviceAheadMs() })
   return { client, describe }
 }
 
 /** The state of a send's activity, as somebody with a key sees it at a time. */
-export function describeSendActivity(
-  activity: Wire.Activity,
-  { publicKey, nowMs }: { readonly publicKey: string; readonly nowMs: number },
-): SendActivityState {
+export function describeSendActivity(activity: Wire.Activity, reader: ActivityReader): SendActivityState {
   const sendTransactionStatusId = sendStatusIdOf(activity)
-  const { error, ...described } = describeActivity(activity, { publicKey: publicKey.toLowerCase(), nowMs })
+  const { error, ...described } = describeActivity(activity, reader)
   return {
     ...described,
     ...(error === undefined

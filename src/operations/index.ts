@@ -70,6 +70,7 @@ export {
 export {
   beginRotation,
   followRotation,
+  orderedWhere,
   orderRotation,
   type RotationHandle,
   type RotationRequest,
@@ -93,6 +94,7 @@ export {
 } from './rotate-oauth2.ts'
 export { APPLY, BATCH, foreignEndOf, ROTATION, SEND } from './run-end.ts'
 export { registerSearchAttributes, startShown, whereShown } from './search-attributes.ts'
+export { progressOfSends } from './sends-running.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'
 export { userCalled } from './user-called.ts'

@@ -4,7 +4,7 @@ import { ApplyError, type RotationOrder, type RotationProgress, type RotationSin
 import type { QueryClient } from '../client/index.ts'
 import { resourceLimits, type Wire } from '../protocol/index.ts'
 import { rotationsOf } from './open-rotations.ts'
-import { findUser } from './rotate.ts'
+import { findUser, type OrderedWhere } from './rotate.ts'
 
 /** A key that is due. */
 export interface DueKey {
@@ -49,7 +49,7 @@ export interface RotationOfMany {
 export async function orderRotations(
   client: QueryClient,
   request: RotationOfManyRequest,
-  at: { readonly now: number; readonly organizationName: string },
+  at: OrderedWhere,
 ): Promise<RotationOfMany> {
   const { users } = await client.query('list_users', {})
   const except = new Set(request.except.map((name) => findUser(users, name).userId))
@@ -79,6 +79,7 @@ export async function orderRotations(
       ...(request.awayMs === undefined ? {} : { awayMs: request.awayMs }),
       askAgain: request.askAgain,
       orderedAt: new Date(at.now).toISOString(),
+      ...(at.by === undefined ? {} : { by: at.by }),
     }
   })
   return { orders, left: left.toSorted(byAge) }

@@ -41,6 +41,20 @@ export interface RotationRequest {
   readonly replaced?: readonly string[]
 }
 
+/** When, where and by whom a rotation is ordered. */
+export interface OrderedWhere {
+  readonly now: number
+  readonly organizationName: string
+  /** @default nobody: a worker with any key submits it */
+  readonly by?: RotationOrder['by']
+}
+
+/** Who orders a rotation with a key, and where. */
+export async function orderedWhere(client: QueryClient, now: number): Promise<OrderedWhere> {
+  const { organizationName, userId, username } = await client.query('whoami', {})
+  return { now, organizationName, by: { userId, userName: username, publicKey: client.publicKey } }
+}
+
 /**
  * Looks everything up that a rotation needs, and counts the limits first. Throws `rotate/no-such-key` and, where the user has no
  * room for another key, `rotate/no-room`; nothing has been submitted by then.
@@ -48,7 +62,7 @@ export interface RotationRequest {
 export async function orderRotation(
   client: QueryClient,
   { user: userName, key: keyName, drop: dropName, replaced = [], ...more }: RotationRequest,
-  at: { readonly now: number; readonly organizationName: string },
+  at: OrderedWhere,
 ): Promise<RotationOrder> {
   const { users } = await client.query('list_users', {})
   const user = findUser(users, userName)
@@ -96,6 +110,7 @@ export async function orderRotation(
     ...(drop && loses !== undefined ? { drop: described(drop) } : {}),
     ...more,
     orderedAt: new Date(at.now).toISOString(),
+    ...(at.by === undefined ? {} : { by: at.by }),
   }
 }
 

@@ -30,7 +30,7 @@ export async function makeOrders(
   for (const row of file.rows) {
     try {
       const request = makeRequest((name) => row.cells.get(name)?.text)
-      const order = await known.withFeeCeiling(makeOrder(request, known))
+      const order = { ...(await known.withFeeCeiling(makeOrder(request, known))), by: known.by }
       ordered.push({ row, order, ...meaningOf(order, known) })
     } catch (error) {
       if (!(error instanceof QuorateError)) throw error

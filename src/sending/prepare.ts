@@ -21,6 +21,8 @@ export type SendNames = Pick<Directory, 'addressBook' | 'assets'>
 export interface Known {
   readonly directory: Directory
   readonly organization: SendOrder['organization']
+  /** Who orders. */
+  readonly by: NonNullable<SendOrder['by']>
   readonly now: number
   readonly actual: Actual
   readonly world: World
@@ -59,6 +61,7 @@ export async function readKnown(
   return {
     directory,
     organization,
+    by: actual.actor,
     now: place.now(),
     actual,
     world: worldOfActual(actual, place.now()),
@@ -90,7 +93,8 @@ export async function prepareSend(
   { make, ...given }: Parameters<typeof readKnown>[1] & { readonly make: (known: Known) => SendOrder },
 ): Promise<SendMeaning & { readonly order: SendOrder; readonly assets: Directory['assets'] }> {
   const known = await readKnown(place, given)
-  const order = await known.withFeeCeiling(make(known))
+  // Also one that takes the place of another one's.
+  const order = { ...(await known.withFeeCeiling(make(known))), by: known.by }
   await checkChain(reader(place), chainOf(order))
   const meaning = meaningOf(order, known)
   await checkTokens(place, [meaning], known)

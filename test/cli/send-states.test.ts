@@ -160,6 +160,15 @@ test.each<[object, SendState]>([
   expect(stateOf({ progress: at(transaction.state, transaction) })).toBe(state)
 })
 
+test('a worker with the key of another user is told, and what has the send go on', () => {
+  const message = "`INV-1` was ordered by alice, and this worker has bob's key"
+  const next = 'start a worker with a key of the user who is named'
+  const progress = at('submitting', { error: { code: 'apply/other-user', message, next } })
+  expect(renderListedSend({ order, progress }, plain, 0)).toMatch(/submitting +`INV-1` was ordered by alice, and this/)
+  expect(renderNext(progress, plain)).toContain(next)
+  expect(nextOf({ progress: at('rejected', { error: { code: 'apply/other-user', message, next } }) })).not.toBe(next)
+})
+
 test('send states: what holds still until `sends reconcile` is not said to go on by itself', () => {
   const waits = (message: string) =>
     nextOf({ progress: at('broadcasting', { error: { code: 'apply/transaction-waits', message } }) })

@@ -14,7 +14,7 @@ import {
   type RotationProgress,
   type RotationSink,
 } from '../../activities/index.ts'
-import { createSubmitClient } from '../../src/client/index.ts'
+import { createSubmitClient, type SubmitClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import {
   beginRotation,
@@ -45,6 +45,8 @@ let secrets: SecretStores
 let stopWorker: () => Promise<void>
 /** Whom the client of the new key stamps as, where a test says so. */
 let impostor: Secret | undefined
+/** The client of the worker's own key. */
+let own: SubmitClient
 /** How many more answers of the list of a user's keys are empty. */
 let emptyLists = 0
 /** Steps of a rotation whose first result is lost with their worker. */
@@ -57,7 +59,7 @@ beforeAll(async () => {
   const { organizationId } = service
   const clientOf = (privateKey: Secret) =>
     createSubmitClient({ baseUrl: service.url, organizationId, stamper: createApiKeyStamper({ privateKey }) })
-  let own = clientOf(new Secret(service.root.privateKey))
+  own = clientOf(new Secret(service.root.privateKey))
   const activities = createActivities({
     clientFor: () => own,
     planStore: store,
@@ -402,6 +404,26 @@ test('a store of secrets that takes the key and loses the answer, and then refus
   const unhanded = await begin(user, { kind: 'store', store: 'vault', path: 'forbidden/ci' })
   expect(await unhanded.ended()).toMatchObject({ state: 'failed', error: { code: 'rotate/sink-failed' } })
   expect((await publicKeysOf(user.userId)).length).toBe(1)
+})
+
+test('a worker with the key of another user makes no key, says so in the ledger too, and one with the right key goes on', async () => {
+  const { user, sink } = await makeUser('others')
+  const right = own
+  const { privateKey } = await createTestUser(service, 'stranger')
+  const stamper = createApiKeyStamper({ privateKey: new Secret(privateKey) })
+  own = createSubmitClient({ baseUrl: service.url, organizationId: service.organizationId, stamper })
+  const by = { userId: service.rootUserId, userName: 'root', publicKey: service.root.publicKey }
+  const run = await begin(user, sink, { by })
+  const refused = await run.until(({ error }) => error !== undefined)
+  const message = expect.stringMatching(
+    /^the rotation of `.+` of `a user` was begun by root, and this worker has stranger's key$/,
+  )
+  expect(refused).toMatchObject({ state: 'creating', error: { code: 'apply/other-user', message } })
+  expect(await store.rotations.getProgress(run.order.rotationId)).toMatchObject({ error: { message } })
+  expect(await publicKeysOf(user.userId)).toEqual([user.publicKey])
+  own = right
+  await run.handle.signal('nudge')
+  expect(await run.ended()).toMatchObject({ state: 'done', proof: 'refused' })
 })
 
 test('the key that acts rotates itself, and goes on with the new one', async () => {

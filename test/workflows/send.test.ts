@@ -13,12 +13,13 @@ import {
 import { encodeSolanaPayment, normalizeCaip2 } from '../../src/chain/index.ts'
 import { createSubmitClient } from '../../src/client/index.ts'
 import { encodeHex } from '../../src/encoding/index.ts'
+import { progressOfSends } from '../../src/operations/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
 import type { send } from '../../workflows/index.ts'
 import { complete } from '../service/handlers/steps.ts'
-import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
+import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
 import { startSolanaNode, type TestSolanaNode } from '../service/sends/solana-node.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
@@ -44,11 +45,13 @@ let temporal: TemporalConnections
 let from: string
 let solana: TestSolanaNode
 let fromOnSolana: string
-let bob: TestUser
+let bob: Awaited<ReturnType<typeof createTestUser>>
 let replayer: Replayer
 let stopWorker: () => Promise<void>
 /** How many answers to submits are still to be lost. */
 let toLose = 0
+/** Private key of the worker. */
+let workerKey: string
 
 beforeAll(async () => {
   anvil = await startAnvil()
@@ -66,8 +69,11 @@ beforeAll(async () => {
   api = await startUnreliableServer(service.url, (_, path) => path.includes('/submit/') && toLose-- > 0)
   temporal = await connectTestTemporal()
   const { organizationId } = service
-  const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
-  const clientFor = () => createSubmitClient({ baseUrl: api.url, organizationId, stamper })
+  workerKey = service.root.privateKey
+  const clientFor = () => {
+    const stamper = createApiKeyStamper({ privateKey: new Secret(workerKey) })
+    return createSubmitClient({ baseUrl: api.url, organizationId, stamper })
+  }
   const workflowBundle = await testBundle()
   replayer = createReplayer(workflowBundle)
   const worker = await createWorker({
@@ -230,14 +236,77 @@ describe('send', () => {
     expect(await ended(await begin(other))).toMatchObject({ sendId, state: 'included' })
   })
 
+  test('a worker with the key of another user submits nothing, says so in the ledger too, and one with the right key goes on', async () => {
+    const before = await countSends()
+    const order = { ...orderOf('INV-OF-ROOT'), by: byRoot() }
+    workerKey = bob.privateKey
+    const handle = await begin(order)
+    const refused = await askUntil(
+      () => handle.query<SendProgress>('progress'),
+      ({ error }) => error !== undefined,
+    )
+    const message = "`INV-OF-ROOT` was ordered by root, and this worker has bob's key"
+    expect(refused.error).toMatchObject({ code: 'apply/other-user', message })
+    const { sendId, reference } = refused
+    expect(await store.sends.getProgress(sendId)).toMatchObject({
+      sendId,
+      reference,
+      state: 'submitting',
+      error: { message },
+    })
+    expect(await store.sends.isAsked(sendId)).toBe(false)
+    expect(await countSends()).toBe(before)
+    // As those are told who hear of what is stuck.
+    const { organizationId } = service
+    const place = { client: temporal.client, taskQueue: organizationId, organizationId }
+    const [running] = await askUntil(
+      () => progressOfSends(place),
+      (all) => all.some((one) => one.sendId === sendId),
+    )
+    expect(running).toMatchObject({ sendId, state: 'submitting', error: { message } })
+    workerKey = service.root.privateKey
+    expect(await endedSoon(handle)).toMatchObject({ state: 'included' })
+    expect(await store.sends.getProgress(sendId)).not.toHaveProperty('error')
+    expect(await countSends()).toBe(before + 1)
+  })
+
+  test('one that is refused so can be stopped', async () => {
+    workerKey = bob.privateKey
+    const handle = await begin({ ...orderOf('INV-REFUSED'), by: byRoot() })
+    const { sendId } = await askUntil(
+      () => handle.query<SendProgress>('progress'),
+      ({ error }) => error !== undefined,
+    )
+    expect(await store.sends.stop(sendId)).toBe(true)
+    workerKey = service.root.privateKey
+    expect(await endedSoon(handle)).toMatchObject({ state: 'stopped' })
+  })
+
   test('it waits for approval as long as it takes, and goes on; a rejection is its end', async () => {
     await complete(service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', {
       threshold: 2,
       userIds: [service.rootUserId, bob.userId],
     })
-    const [approved, rejected] = [await begin(orderOf('INV-7')), await begin(orderOf('INV-8'))]
+    const [approved, rejected] = [
+      await begin({ ...orderOf('INV-7'), by: byRoot() }),
+      await begin({ ...orderOf('INV-8'), by: byRoot() }),
+    ]
     const waiting = await Promise.all([approved, rejected].map(untilWaiting))
     expect(waiting.map(({ approved: by }) => by)).toEqual([['root'], ['root']])
+    // A worker that has another user's key would be the second approval.
+    workerKey = bob.privateKey
+    const polled = (await countSteps(approved)) + 2
+    await askUntil(
+      async () => {
+        await approved.signal('nudge')
+        return countSteps(approved)
+      },
+      (steps) => steps >= polled,
+    )
+    const asked = await approved.query<SendProgress>('progress')
+    expect(asked).toMatchObject({ state: 'waiting', approved: ['root'] })
+    expect(asked).not.toHaveProperty('error')
+    workerKey = service.root.privateKey
     await bob.client.approve(waiting[0]!.fingerprint!)
     await bob.client.reject(waiting[1]!.fingerprint!)
     await Promise.all([approved, rejected].map((handle) => handle.signal('nudge')))
@@ -248,6 +317,18 @@ describe('send', () => {
     })
   })
 })
+
+const byRoot = () => ({
+  userId: service.rootUserId,
+  userName: 'root',
+  publicKey: service.root.publicKey,
+})
+
+/** How many steps of a workflow have been done. */
+async function countSteps(handle: Awaited<ReturnType<typeof begin>>): Promise<number> {
+  const { events } = await handle.fetchHistory()
+  return (events ?? []).filter(({ activityTaskCompletedEventAttributes: done }) => done).length
+}
 
 function untilWaiting(handle: Awaited<ReturnType<typeof begin>>): Promise<SendProgress> {
   return askUntil(

@@ -5,6 +5,7 @@ import {
   beginRotation,
   followRotation,
   openRotations,
+  orderedWhere,
   orderRotations,
   type Place,
   type ReportedRotation,
@@ -39,7 +40,6 @@ export async function rotateAll(input: CommandInput): Promise<ExitCode> {
   const olderThanMs = parseDuration(age, '--older-than')
   const place = await findPlace(input, { acts: true })
   const now = place.now()
-  const { organizationName } = await reader(place).query('whoami', {})
   const open = await openRotations(settings.dataDir, place.organizationId)
   const request = {
     olderThanMs,
@@ -51,7 +51,7 @@ export async function rotateAll(input: CommandInput): Promise<ExitCode> {
     own: place.key.publicKey.toLowerCase(),
     replaced: open.map(({ old }) => old.id),
   }
-  const { orders, left } = await orderRotations(reader(place), request, { now, organizationName })
+  const { orders, left } = await orderRotations(reader(place), request, await orderedWhere(reader(place), now))
   await assertRenewable(input, place, orders)
   if (!json) io.say(renderOrders({ orders, left }, io.style))
   if (orders.length > 0) await assertConfirmed(input, { question: 'Rotate them?', otherwise: 'nothing was submitted' })

@@ -6,6 +6,7 @@ import {
   followRotation,
   isRenewed,
   openRotations,
+  orderedWhere,
   orderRotation,
   type Place,
   reader,
@@ -44,8 +45,8 @@ export async function rotateKey(input: CommandInput): Promise<ExitCode> {
     askAgain: asksAgain(input),
     replaced: (await openRotations(input.settings.dataDir, place.organizationId)).map(({ old }) => old.id),
   }
-  const { organizationName } = await reader(place).query('whoami', {})
-  const order = await orderRotation(reader(place), request, { now: place.now(), organizationName })
+  const client = reader(place)
+  const order = await orderRotation(client, request, await orderedWhere(client, place.now()))
   assertOwnKey(input, place, order)
   if (await finishRenewing(input, order)) return EXIT.done
   await assertRenewable(input, place, [order])
