@@ -5,6 +5,7 @@ import type { ApplyProgress, ShownBy } from './model.ts'
 import type { NoticeEnvironment } from './notice-sinks.ts'
 import type { PlanStore } from './plan-store.ts'
 import type { StoreTools } from './rotation-stores.ts'
+import type { SendProgress } from './send-model.ts'
 import type { OfferedDefinitions, Watch, WatchedDefinitions, WatchLock, WatchSource } from './watch-model.ts'
 import type { ReadOnce } from './watch-reads.ts'
 
@@ -32,6 +33,8 @@ export interface ActivityDependencies {
   readonly isApplying?: (organizationId: string) => Promise<boolean>
   /** How the apply of the organization stands that runs; undefined where none does. @default none */
   readonly progressOfApply?: (organizationId: string) => Promise<ApplyProgress | undefined>
+  /** How the sends of the organization stand that run, the oldest of many. @default none */
+  readonly progressOfSends?: (organizationId: string) => Promise<readonly SendProgress[]>
   /** Where the repairs that it begins are shown. @default nowhere */
   readonly whereShown?: () => Promise<ShownBy>
   /** Where messages to people go, and what signs them. @default nothing: no message arrives */

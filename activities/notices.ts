@@ -4,10 +4,14 @@ import { printable, withoutKeys } from '../src/diagnostics/index.ts'
 import { authorText, shortCode } from '../src/plan/index.ts'
 import type { ApplyProgress } from './model.ts'
 import type { Notice, NoticeEvent } from './notice-model.ts'
+import { isSendOver, type SendProgress } from './send-model.ts'
 import { afterHeld, type Watch, type WatchState } from './watch-model.ts'
 
 /** How many looks in a row must find the same trouble: the next one often ends it. */
 const LOOKS_OF_TROUBLE = 2
+
+/** A send that was neither refused nor taken into a block for so long is stuck, whatever it waits for. */
+const SEND_MS = 30 * 60_000
 
 /** A line of a message, in UTF-16 units: people read it. */
 const LONGEST = 600
@@ -17,12 +21,15 @@ export function noticesOf({
   watch,
   state,
   apply,
+  sends = [],
   events,
 }: {
   readonly watch: Pick<Watch, 'everyMs'>
   readonly state: WatchState
   /** The apply that runs, if one does. */
   readonly apply: ApplyProgress | undefined
+  /** The sends that run. @default none */
+  readonly sends?: readonly SendProgress[]
   readonly events: Readonly<Record<string, NoticeEvent>>
 }): readonly Notice[] {
   const afterMs = LOOKS_OF_TROUBLE * watch.everyMs
@@ -77,6 +84,18 @@ export function noticesOf({
   if (apply && trouble) {
     const text = `the apply of plan ${apply.planDigest.slice(0, 12)} cannot go on: ${trouble.message} (${trouble.code})`
     all.push({ topic: 'stuck', key: `apply ${apply.planDigest} ${apply.startedAt} ${trouble.code}`, text, afterMs })
+  }
+  for (const { sendId, reference, state: stands, error: why } of sends) {
+    if (isSendOver(stands) || (stands === 'waiting' && !why)) continue
+    const what = `the send \`${reference}\` is ${stands}`
+    const key = `send ${sendId} ${stands}`
+    const see = 'see it with `quorate sends`'
+    if (why) {
+      const text = `${what} and cannot go on: ${why.message} (${why.code}); ${see}`
+      all.push({ topic: 'stuck', key: `${key} ${why.code}`, text, afterMs })
+    } else {
+      all.push({ topic: 'stuck', key, text: `${what} for half an hour and more; ${see}`, afterMs: SEND_MS })
+    }
   }
   return all.map((one) => ({ ...one, text: withoutKeys(printable(one.text)).slice(0, LONGEST) }))
 }

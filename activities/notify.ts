@@ -11,6 +11,7 @@ import type { ApplyProgress } from './model.ts'
 import type { Notice, NoticeEvent, NoticeSinkState, NoticeState } from './notice-model.ts'
 import { type NoticeEnvironment, NoticeLost, sendNotice } from './notice-sinks.ts'
 import { isQuiet, noticesOf } from './notices.ts'
+import type { SendProgress } from './send-model.ts'
 import type { Watch, WatchState } from './watch-model.ts'
 
 /** What is not so any more and comes back within this time is not told again. */
@@ -23,7 +24,10 @@ const MOST_ROWS = 50
 
 /** Tells all sinks of a watch what is due. Never throws. */
 export async function notify(
-  deps: Pick<ActivityDependencies, 'planStore' | 'logger' | 'clock' | 'noticeEnvironment' | 'progressOfApply'>,
+  deps: Pick<
+    ActivityDependencies,
+    'planStore' | 'logger' | 'clock' | 'noticeEnvironment' | 'progressOfApply' | 'progressOfSends'
+  >,
   watch: Watch,
   state: WatchState,
 ): Promise<void> {
@@ -34,8 +38,9 @@ export async function notify(
   try {
     const events = await watches.noticeEvents(organizationId)
     const apply = await deps.progressOfApply?.(organizationId).catch(() => undefined)
+    const sends = await ownSends(deps, organizationId).catch(() => [])
     const nowMs = deps.clock()
-    const notices = noticesOf({ watch, state, apply, events })
+    const notices = noticesOf({ watch, state, apply, sends, events })
     const before = (await watches.noticesOf(organizationId)) ?? { since: {}, sinks: {} }
     const at = new Date(nowMs).toISOString()
     const rowsOfLock = (await watches.lockOf(organizationId))[organizationId] ?? {}
@@ -62,6 +67,19 @@ export async function notify(
     const message = error instanceof Error ? withoutKeys(error.message) : 'unknown'
     logger.warn('people could not be told', { organizationId, message })
   }
+}
+
+/** The sends that run, under the references of the ledger: what Temporal tells of them, somebody may have changed there. */
+async function ownSends(
+  { planStore, progressOfSends }: Pick<ActivityDependencies, 'planStore' | 'progressOfSends'>,
+  organizationId: string,
+): Promise<readonly SendProgress[]> {
+  const own: SendProgress[] = []
+  for (const progress of (await progressOfSends?.(organizationId)) ?? []) {
+    const order = await planStore.sends.findOrder(progress.sendId)
+    if (order?.organization.id === organizationId) own.push({ ...progress, reference: order.reference })
+  }
+  return own
 }
 
 /** Keeps how an apply ended for the watch of its organization, if it has one that tells anybody. */

@@ -9,6 +9,7 @@ import {
   createWatchPlanner,
   isApplying,
   progressOfApply,
+  progressOfSends,
   registerSearchAttributes,
   rotationKeysOf,
   submitter,
@@ -74,6 +75,8 @@ export async function createOrganizationWorker(
       isApplying: (organizationId) => isApplying(temporal.client, organizationId),
       whereShown: () => whereShown(temporal.client),
       progressOfApply: (organizationId) => progressOfApply(temporal.client, organizationId),
+      progressOfSends: (organizationId) =>
+        progressOfSends({ client: temporal.client, taskQueue: taskQueueOf(organizationId), organizationId }),
       noticeEnvironment: takeEnvironment(),
       logger,
       ...(serviceAheadMs ? { serviceAheadMs } : {}),

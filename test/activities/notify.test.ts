@@ -13,6 +13,7 @@ import {
   createActivities,
   createPlanStore,
   type PlanStore,
+  type SendProgress,
   type Watch,
 } from '../../activities/index.ts'
 import { isQuiet } from '../../activities/notices.ts'
@@ -22,6 +23,7 @@ import { digestOf, type Plan } from '../../src/plan/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
 import { testFolder } from '../cli/harness.ts'
 import { makeTagPlan } from '../workflows/tag-plan.ts'
+import { orderOf } from './order.ts'
 
 const ORGANIZATION = '10000000-0000-4000-8000-000000000001'
 const MINUTE = 60_000
@@ -40,6 +42,7 @@ let world: {
   activities: object[]
   fails: boolean
   apply: ApplyProgress | undefined
+  sends: readonly SendProgress[]
 }
 let store: PlanStore
 let steps: Activities
@@ -74,7 +77,7 @@ beforeEach(async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`
   environment = { QUORATE_NOTIFY_OPS: url, QUORATE_NOTIFY_OPS_KEY: KEY }
   logged = []
-  world = { nowMs: START, drift: [], activities: [], fails: false, apply: undefined }
+  world = { nowMs: START, drift: [], activities: [], fails: false, apply: undefined, sends: [] }
   store = createPlanStore(join(testFolder(), 'plans'))
   const log = (...parts: unknown[]) => logged.push(parts)
   steps = createActivities({
@@ -97,6 +100,7 @@ beforeEach(async () => {
       assertApplicable: () => {},
     }),
     progressOfApply: async () => world.apply,
+    progressOfSends: async () => world.sends,
     noticeEnvironment: environment,
   })
 })
@@ -338,6 +342,38 @@ describe('an audience', () => {
     for (let looks = 0; looks < 4; looks++) await look()
     expect(receiver.arrived).toHaveLength(2)
     expect(textAt(1)).toContain('the apply of plan abababababab cannot go on: the API does not answer')
+  })
+
+  test('hears once of a send that is stuck: by what it waits for, or because half an hour brings nothing', async () => {
+    await watch({ kind: 'slack', about: ['stuck'] }, { kind: 'slack', about: ['drift'] })
+    const organization = { name: 'acme', id: ORGANIZATION, baseUrl: 'http://127.0.0.1:1' }
+    const ids = await Promise.all(
+      ['INV-1', 'INV-2', 'INV-3'].map(
+        async (one) => (await store.sends.enter({ ...orderOf(one), organization })).sendId,
+      ),
+    )
+    const error = { code: 'apply/transaction-waits', message: 'the node does not answer' }
+    // What a history says of the reference is not believed, and of what is in no ledger nothing is.
+    world.sends = [
+      { sendId: ids[0]!, reference: 'forged', state: 'broadcasting', error },
+      { sendId: ids[1]!, reference: 'INV-2', state: 'broadcasting' },
+      { sendId: ids[2]!, reference: 'INV-3', state: 'waiting' },
+      { sendId: 'of nobody', reference: 'forged', state: 'broadcasting', error },
+    ]
+    for (let looks = 0; looks < 10; looks++) await look()
+    expect(receiver.arrived).toHaveLength(1)
+    expect(textAt(0)).toContain(
+      '• stuck: the send `INV-1` is broadcasting and cannot go on: the node does not answer (apply/transaction-waits); see it with `quorate sends`',
+    )
+    expect(textAt(0)).not.toMatch(/INV-2|INV-3|forged/)
+    for (let looks = 0; looks < 40; looks++) await look()
+    expect(receiver.arrived).toHaveLength(2)
+    expect(textAt(1)).toContain('• stuck: the send `INV-2` is broadcasting for half an hour and more')
+    world.sends = []
+    await look(2 * 60 * MINUTE)
+    world.sends = [{ sendId: ids[0]!, reference: 'INV-1', state: 'broadcasting', error }]
+    for (let looks = 0; looks < 5; looks++) await look()
+    expect(receiver.arrived).toHaveLength(3)
   })
 
   test.each(['failed', 'rejected'] as const)(
