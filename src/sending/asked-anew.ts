@@ -4,6 +4,7 @@
  */
 import {
   describeSendActivity,
+  failedHow,
   isSendOver,
   type PlanStore,
   progressIn,
@@ -30,20 +31,24 @@ const MOST_REQUESTS = 20
 const MOST_MS = 5_000
 
 /**
- * Sends as the API tells them now, the newest of those that are open; the others, and all that it gives no answer about, as they
- * were. Nothing is written: a send's own workflow tells the ledger.
+ * Sends as the API tells them now, the newest of those that are open and then of those that were reverted, which their API may have
+ * been wrong about; the others, and all that it gives no answer about, as they were. Nothing is written: a send's own workflow tells the ledger.
  */
 export async function askedAnew<One extends Listed>(
   all: readonly One[],
   { api, now }: { readonly api: () => Promise<QueryClient>; readonly now: () => number },
 ): Promise<readonly One[]> {
   const open = all.filter(({ progress }) => progress?.activityId !== undefined && !isSendOver(progress.state))
-  if (open.length === 0) return all
+  const reverted = all.filter(({ progress }) => failedHow(progress) === 'reverted')
+  if (open.length + reverted.length === 0) return all
   const told = new Map<One, SendProgress>()
   const stopped = new AbortController()
   const timer = setTimeout(() => stopped.abort(), MOST_MS)
   try {
-    await askAll(await api(), { open: open.toReversed(), told, now, signal: stopped.signal })
+    await askAll(await api(), {
+      asked: [...open.toReversed(), ...reverted.toReversed()],
+      ...{ told, now, signal: stopped.signal },
+    })
   } catch {
     // What it has told so far counts.
   } finally {
@@ -109,8 +114,8 @@ export interface AsItStands {
 }
 
 interface Asking<One> {
-  /** Newest first. */
-  readonly open: readonly One[]
+  /** What is open first, newest first. */
+  readonly asked: readonly One[]
   readonly told: Map<One, SendProgress>
   readonly now: () => number
   readonly signal: AbortSignal
@@ -118,7 +123,7 @@ interface Asking<One> {
 
 async function askAll<One extends Listed>(
   client: QueryClient,
-  { open, told, now, signal }: Asking<One>,
+  { asked, told, now, signal }: Asking<One>,
 ): Promise<void> {
   let requests = 0
   const bounded: Pick<QueryClient, 'query'> = {
@@ -128,16 +133,17 @@ async function askAll<One extends Listed>(
     },
   }
   const asking = { ...client, ...bounded }
-  const waiting = open.filter(({ progress }) => progress!.state !== 'broadcasting')
+  const isSent = ({ state }: SendProgress) => state === 'broadcasting' || state === 'failed'
+  const waiting = asked.filter(({ progress }) => !isSent(progress!))
   const listed = new Map<string, Wire.Activity>()
   if (waiting.length >= WORTH_A_LIST) {
     const types = [...new Set(waiting.map(({ order }) => order.type))]
     for await (const activity of readOpenActivities(asking, types)) listed.set(activity.id, activity)
   }
-  for (const one of open) {
+  for (const one of asked) {
     const { progress, order } = one as { progress: SendProgress } & One
     let known = progress
-    if (progress.state !== 'broadcasting') {
+    if (!isSent(progress)) {
       const activityId = progress.activityId!
       const activity = listed.get(activityId) ?? (await asking.query('get_activity', { activityId })).activity
       const { error: _, ...before } = progress
@@ -147,7 +153,7 @@ async function askAll<One extends Listed>(
       told.set(one, known)
     }
     const { sendTransactionStatusId } = known
-    if (known.state !== 'broadcasting' || sendTransactionStatusId === undefined) continue
+    if (!isSent(known) || sendTransactionStatusId === undefined) continue
     const { error: _, ...rest } = known
     told.set(one, {
       ...rest,

@@ -32,7 +32,9 @@ export const SEND_STATES = {
   // Paid, and nobody waits for more; but a block may be taken back until it is final.
   included: { isOver: false, exit: EXIT.done },
   final: { isOver: true, exit: EXIT.done },
-  reverted: unpaid('its fee is spent and nothing else moved; correct the cause and send under a new reference'),
+  reverted: unpaid(
+    'its fee is spent and nothing else moved; look at its transaction by another node, correct the cause, and send under a new reference',
+  ),
   replaced: unpaid(),
   cancelled: unpaid('send under a new reference if it is to be paid after all'),
   failed: unpaid('nothing is sent again by itself; correct the cause and send under a new reference'),

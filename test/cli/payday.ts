@@ -12,11 +12,17 @@ export const TOKEN = '0x00000000000000000000000000000000000000e2'
 
 export type Payday = Awaited<ReturnType<typeof payday>>
 
-/** A service with a wallet of 100 ether and 20 tokens, a node, and definitions with an address book and an asset. */
-export async function payday(atEnd: (close: () => Promise<void>) => void) {
+/**
+ * A service with a wallet of 100 ether and 20 tokens, a node, and definitions with an address book and an asset.
+ * @param front what stands before the node, for the service
+ */
+export async function payday(
+  atEnd: (close: () => Promise<void>) => void,
+  front: (url: string) => Promise<string> = async (url) => url,
+) {
   const anvil = await startAnvil()
   atEnd(() => anvil.kill())
-  const node = { url: anvil.url, pollMs: 50, tokens: [TOKEN] }
+  const node = { url: await front(anvil.url), pollMs: 50, tokens: [TOKEN] }
   const { service, folder, env } = await scene({ chains: { [SEPOLIA]: node }, atEnd })
   const { accounts, walletId } = await makeWallet(service.root, ETHEREUM)
   const { address } = accounts[0]!

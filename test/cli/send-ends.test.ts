@@ -146,7 +146,7 @@ test('send ends: what has failed is shown as that, and is not sent again', async
   expect(again.exit).toBe(6)
   expect(again.stderr).toMatch(/^reverted +0x[0-9a-f]{64} .*InsufficientBalance/m)
   expect(again.stderr).toContain(
-    'next       its fee is spent and nothing else moved; correct the cause and send under a new reference',
+    'next       its fee is spent and nothing else moved; look at its transaction by another node, correct the cause, and send under a new reference',
   )
   expect(await countActivities(day.service)).toBe(before)
   const { stdout } = await quorate(['sends', '--open'], { env: day.env, cwd: day.folder })

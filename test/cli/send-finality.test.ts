@@ -294,3 +294,34 @@ test('send finality: a send whose block was taken back is broadcasting again, un
     .poll(list)
     .toMatchObject({ state: 'included', progress: { transactionHash }, finality: { reportedBy: 'node' } })
 })
+
+test('send finality: what its API told as reverted and found in its block after all is told as included', async () => {
+  let front!: FaultNode
+  const day = await payday(
+    (close) => closers.push(close),
+    async (url) => {
+      front = await startFaultNode(url)
+      closers.push(() => front.close())
+      return front.url
+    },
+  )
+  front.fault = ({ method }) => {
+    if (method === 'eth_getTransactionReceipt') return { field: 'status', says: '0x0' }
+    return method.startsWith('debug_') ? { error: { code: -32_601, message: 'the method does not exist' } } : undefined
+  }
+  const before = await day.paid()
+  const given = { ref: 'LIED', amount: '3gwei' }
+  const first = await day.send(['--yes'], given)
+  expect([first.exit, first.stderr]).toEqual([6, expect.stringMatching(/^reverted .*/m)])
+  expect(first.stderr).toContain('look at its transaction by another node')
+  front.fault = () => undefined
+  const list = async () => {
+    await day.anvil.rpc('anvil_mine', '0x1')
+    const { stdout } = await quorate(['sends', '--json'], { env: day.env, cwd: day.folder })
+    return (JSON.parse(stdout) as { readonly sends: readonly { readonly state: string }[] }).sends[0]!.state
+  }
+  await expect.poll(list, { timeout: 30_000 }).toBe('included')
+  const again = await day.send(['--yes'], given)
+  expect([again.exit, again.stderr]).toEqual([0, expect.stringContaining('included')])
+  expect(await day.paid()).toBe(before + 3_000_000_000n)
+})

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type SendOrder, type SendProgress, sendIdOf } from '../../../activities/index.ts'
+import { failedHow, type SendOrder, type SendProgress, sendIdOf } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { type Place, reader } from '../../operations/index.ts'
 import type { Explanation } from '../../policy/index.ts'
@@ -157,9 +157,9 @@ async function end(
   const { io, json, options, settings } = input
   const { sends: ledger } = ledgerOf(settings.dataDir)
   const known = [{ order, sendId, progress: told }]
-  // What its approvals came to since its workflow has looked.
-  const now =
-    told.state === 'waiting' ? await askedAnew(known, { api: async () => reader(place), now: place.now }) : known
+  // What its approvals came to since its workflow has looked, or what its API was wrong about.
+  const mayBeOld = told.state === 'waiting' || failedHow(told) === 'reverted'
+  const now = mayBeOld ? await askedAnew(known, { api: async () => reader(place), now: place.now }) : known
   const replaced = await findReplacers(ledger, now)
   const nodes = readNodeSettings(input)
   const [stands] = await withFinality(replaced, ledger, nodes, async () => reader(place))

@@ -26,10 +26,17 @@ export async function findIncludedForm(
   return undefined
 }
 
-/** Whether each further node has a transaction in the same block. One that cannot be asked has not agreed. */
+/**
+ * Whether each further node has a transaction in the same block, and with the same outcome where one is given. One that cannot be
+ * asked has not agreed.
+ */
 export async function isWitnessed(
   { chain }: Pick<EthereumTools, 'chain'>,
-  { hash, blockNumber }: { readonly hash: string; readonly blockNumber: bigint },
+  {
+    hash,
+    blockNumber,
+    succeeded,
+  }: { readonly hash: string; readonly blockNumber: bigint; readonly succeeded?: boolean },
 ): Promise<boolean> {
   const said = await Promise.all(
     chain.witnesses.map((witness) =>
@@ -38,5 +45,7 @@ export async function isWitnessed(
         .catch(() => undefined),
     ),
   )
-  return said.every((receipt) => receipt?.blockNumber === blockNumber)
+  return said.every(
+    (receipt) => receipt?.blockNumber === blockNumber && (succeeded === undefined || receipt.succeeded === succeeded),
+  )
 }

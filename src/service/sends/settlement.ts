@@ -1,6 +1,6 @@
 /**
  * Sends that are in a block, until that block is settled. INVARIANT: a send is taken back when a node whose head has reached the
- * height of its block has it in no block, twice, the second time at a later head; then the same bytes are offered again.
+ * height of its block has it in no block, or with another outcome, twice, the second time at a later head; then it is open again.
  */
 import { isFinal } from '../chains/index.ts'
 import { listAttempts, type SendRow } from '../resources/sends/store.ts'
@@ -41,10 +41,11 @@ export function createSettlement(tools: EthereumTools): Required<Pick<ChainFamil
       blockHash,
     }: { readonly head: bigint; readonly number: bigint; readonly blockHash: string | undefined },
   ): Promise<void> {
-    if (await isIn(row, { number, blockHash })) {
+    const isSettled = isFinal(chain, { number, latest: head })
+    const succeeded = row.failure === null
+    if (await isIn(row, { number, blockHash, isSettled })) {
       missingSince.delete(row.id)
-      const isSettled = isFinal(chain, { number, latest: head })
-      if (!isSettled || !(await isWitnessed(tools, { hash: row.hash!, blockNumber: number }))) return
+      if (!isSettled || !(await isWitnessed(tools, { hash: row.hash!, blockNumber: number, succeeded }))) return
       await settleSend(tools, row)
       foundIn.delete(row.id)
       return
@@ -54,7 +55,7 @@ export function createSettlement(tools: EthereumTools): Required<Pick<ChainFamil
     else if (head > since) {
       missingSince.delete(row.id)
       foundIn.delete(row.id)
-      tools.logger.warn('a block was taken back', {
+      tools.logger.warn('what was told of a block is not so', {
         caip2: row.caip2,
         sendId: row.id,
         hash: row.hash,
@@ -66,12 +67,20 @@ export function createSettlement(tools: EthereumTools): Required<Pick<ChainFamil
 
   async function isIn(
     row: SendRow,
-    { number, blockHash }: { readonly number: bigint; readonly blockHash: string | undefined },
+    {
+      number,
+      blockHash,
+      isSettled,
+    }: { readonly number: bigint; readonly blockHash: string | undefined; readonly isSettled: boolean },
   ): Promise<boolean> {
-    if (blockHash !== undefined && foundIn.get(row.id) === blockHash) return true
+    const succeeded = row.failure === null
+    // What was reverted is asked for at each head, and all once more before it is settled: an answer may have been false.
+    const isKnown = succeeded && !isSettled && blockHash !== undefined
+    if (isKnown && foundIn.get(row.id) === blockHash) return true
     const attempts = await database.read((tx) => listAttempts(tx, row))
     const found = await findIncludedForm(node, row, attempts)
     if (found?.receipt.blockNumber !== number || found.attempt.hash !== row.hash) return false
+    if (found.receipt.succeeded !== succeeded) return false
     foundIn.set(row.id, found.receipt.blockHash)
     return true
   }

@@ -39,6 +39,8 @@ export function createWatcher(tools: EthereumTools): Watcher {
   const round = createLaneRound(tools)
   /** By the send: the hash of what was found in its place at the last look. */
   const lastFound = new Map<string, string>()
+  /** By the send: the hash of the block in which the last look saw it reverted. */
+  const lastReverted = new Map<string, string>()
 
   async function look(sender: string, flying: readonly SendRow[]): Promise<void> {
     const latest = await node.blockNumber()
@@ -78,28 +80,63 @@ export function createWatcher(tools: EthereumTools): Watcher {
     row: SendRow,
     { attempt, receipt, latest }: Included & { readonly latest: bigint },
   ): Promise<void> {
-    const error = receipt.succeeded ? null : JSON.stringify(await explainRevert(row, attempt, receipt))
-    const { blockNumber: number, cost } = receipt
+    const reverted = receipt.succeeded ? null : await readRevert(row, attempt, receipt)
+    if (reverted === 'doubtful') return
+    const error = reverted && JSON.stringify(reverted)
+    const { blockNumber: number, cost, succeeded } = receipt
     const { hash } = attempt
-    const isSettled = isFinal(chain, { number, latest }) && (await isWitnessed(tools, { hash, blockNumber: number }))
+    const isSettled =
+      isFinal(chain, { number, latest }) && (await isWitnessed(tools, { hash, blockNumber: number, succeeded }))
+    lastReverted.delete(row.id)
     const change = { hash, failure: error, unsettled_block: isSettled ? null : Number(number) }
     await changeSend(tools, row, { status: 'INCLUDED', ...change }, (tx) => settleGas(tx, row, { chain, cost }))
   }
 
-  async function explainRevert(row: SendRow, attempt: SendAttemptRow, receipt: Receipt): Promise<Wire.TxError> {
+  /**
+   * Why it was reverted. One field of one answer says that it was, and whoever believes it pays again: it counts by two looks, by every
+   * further node, and not against the node's own tracer.
+   */
+  async function readRevert(
+    row: SendRow,
+    attempt: SendAttemptRow,
+    receipt: Receipt,
+  ): Promise<Wire.TxError | 'doubtful'> {
+    const { hash } = attempt
+    const isSeenAgain = lastReverted.get(row.id) === receipt.blockHash
+    lastReverted.set(row.id, receipt.blockHash)
+    if (!isSeenAgain) return 'doubtful'
+    const failed = await readFailedCall(row, attempt, receipt)
+    const agrees = failed !== undefined && (await isWitnessed(tools, { ...receipt, hash }))
+    if (!agrees) {
+      const other = failed === undefined ? 'its trace says that it was not' : 'a further node does not say so'
+      await noteWait(tools, row, `a node says that it was reverted in block ${receipt.blockNumber}, and ${other}`)
+      return 'doubtful'
+    }
     const isExecution = readSendRequest(row.request).kind === 'execution'
-    return revertFailure(await readFailedCall(row, attempt, receipt), {
+    return revertFailure(failed, {
       interfaces: await readInterfaces(tools, row),
       relays: isExecution ? executionRelays(row.account ?? row.sender, chain.gasStation) : [],
     })
   }
 
-  /** By the node's tracer; one that has none runs the call again, upon the state before its block. */
-  async function readFailedCall(row: SendRow, attempt: SendAttemptRow, { blockNumber }: Receipt): Promise<FailedCall> {
+  /**
+   * By the node's tracer, whose word it is where there is no such call; a node that has none runs the call again, upon the state before
+   * its block.
+   */
+  async function readFailedCall(
+    row: SendRow,
+    attempt: SendAttemptRow,
+    { blockNumber }: Receipt,
+  ): Promise<FailedCall | undefined> {
     try {
       const asked = [attempt.hash, { tracer: 'callTracer' }]
-      const traced = await node.node.request<FailedCall | null>('debug_traceTransaction', asked)
-      if (typeof traced?.error === 'string') return traced
+      const traced = await node.node.request<Partial<FailedCall & { type: string }> | null>(
+        'debug_traceTransaction',
+        asked,
+      )
+      if (typeof traced?.error === 'string') return traced as FailedCall
+      // The frame of a call that has not failed.
+      if (typeof traced?.type === 'string') return undefined
     } catch (error) {
       // Tracing takes long, and providers charge for it: that it is in a block must not wait for this.
       if (!isNodeFault(error)) throw error

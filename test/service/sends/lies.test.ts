@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { type Fault, type FaultNode, startFaultNode } from '../../faults/fault-node.ts'
 import { complete, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
@@ -15,6 +15,7 @@ afterEach(async () => {
 })
 
 const RECEIVER = '0x00000000000000000000000000000000000000b0'
+const NO_METHOD: Fault = { error: { code: -32_601, message: 'the method does not exist' } }
 const RATE_LIMITED = { code: -32_005, message: 'rate limited' }
 
 interface Scene {
@@ -210,4 +211,62 @@ test('sends: one whose receipt is never told holds up none that has a receipt', 
   expect((await untilEnded(scene.service.root, second)).txStatus).toBe('INCLUDED')
   scene.node.fault = () => undefined
   expect((await untilEnded(scene.service.root, first)).txStatus).toBe('INCLUDED')
+})
+
+const REVERTED: Fault = { field: 'status', says: '0x0' }
+const isReceipt = (method: string) => method === 'eth_getTransactionReceipt'
+
+test('sends: one receipt that says so reverts nothing, nor do many against the trace', async () => {
+  const scene = await startScene()
+  const { node, service } = scene
+  let receipts = 0
+  node.fault = ({ method }) => (isReceipt(method) && ++receipts === 1 ? REVERTED : undefined)
+  const paid = ['INCLUDED', undefined]
+  const ended = async (id: string) => {
+    const { txStatus, error } = await untilEnded(service.root, id)
+    return [txStatus, error]
+  }
+  expect(await ended(await submit(scene))).toEqual(paid)
+  expect(receipts).toBeGreaterThan(1)
+
+  node.fault = ({ method }) => (isReceipt(method) ? REVERTED : undefined)
+  const id = await submit(scene)
+  await vi.waitFor(async () =>
+    expect(await service.root.query('get_send_transaction_status', { sendTransactionStatusId: id })).toMatchObject({
+      txStatus: 'BROADCASTING',
+      error: {
+        message: expect.stringMatching(/says that it was reverted in block \d+, and its trace says that it was not/),
+      },
+    }),
+  )
+  node.fault = () => undefined
+  expect(await ended(id)).toEqual(paid)
+})
+
+test('sends: a further node that does not say so keeps a send from being reverted', async () => {
+  const anvil = await startAnvil()
+  closers.push(() => anvil.kill())
+  const node = await startFaultNode(anvil.url)
+  closers.push(() => node.close())
+  node.fault = ({ method }) => (isReceipt(method) ? REVERTED : method.startsWith('debug_') ? NO_METHOD : undefined)
+  const scene = await startService(node.url, anvil, { witnesses: [anvil.url] })
+  const id = await submit(scene)
+  await pause(500)
+  const { txStatus } = await scene.service.root.query('get_send_transaction_status', { sendTransactionStatusId: id })
+  expect(txStatus).toBe('BROADCASTING')
+})
+
+test('sends: what was told as reverted and is not is included, before its block is settled', async () => {
+  const scene = await startScene({}, { confirmations: 10 })
+  const { anvil, node, service } = scene
+  node.fault = ({ method }) => (isReceipt(method) ? REVERTED : method.startsWith('debug_') ? NO_METHOD : undefined)
+  const id = await submit(scene)
+  expect(await untilEnded(service.root, id)).toMatchObject({ txStatus: 'INCLUDED', error: expect.anything() })
+  node.fault = () => undefined
+  await vi.waitFor(async () => {
+    await anvil.rpc('anvil_mine', '0x1')
+    const { txStatus, error } = await service.root.query('get_send_transaction_status', { sendTransactionStatusId: id })
+    expect([txStatus, error]).toEqual(['INCLUDED', undefined])
+  })
+  expect(await countOf(anvil, scene.from)).toBe(1)
 })
