@@ -28,7 +28,7 @@ import {
   type JsonObject,
   type Wire,
 } from '../protocol/index.ts'
-import { isWithinCap } from './fee-ceiling.ts'
+import { isWithinCap } from './send-fee-ceiling.ts'
 
 /** An activity that the ledger does not have, and because of which an order is not simply begun. */
 export interface SentElsewhere {

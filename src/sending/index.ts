@@ -24,7 +24,6 @@ export { type BatchTotal, sumUp, withFunds } from './batch-totals.ts'
 export { describeSend } from './describe.ts'
 export { type LamportFee, type NamedAddress, nameAddress, type SendDescription } from './description.ts'
 export { assertNotElsewhere } from './elsewhere.ts'
-export { createGasCeilings, type FeeSettings } from './fee-ceiling.ts'
 export { type Finality, isFinality, type NodeSettings, withFinality } from './finality.ts'
 export { isDenied, type SendForecast, type SendMeaning, whyDenied } from './meaning.ts'
 export { chainOf, type Directory, makeOrder, partiesOf, senderOf } from './order.ts'
@@ -42,6 +41,7 @@ export {
   ledgerOf,
   releaseGivenUp,
 } from './running.ts'
+export { createGasCeilings, type FeeSettings } from './send-fee-ceiling.ts'
 export { readSenders, type SenderBalance, withNonces } from './senders.ts'
 export { readSignedTransaction } from './signed-transaction.ts'
 export { assertFunded, type PartyBalance, type Simulation, simulateSends } from './simulate.ts'

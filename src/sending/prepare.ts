@@ -6,13 +6,13 @@ import { type World, worldOfActual } from '../scenarios/index.ts'
 import { checkChain } from './check-chain.ts'
 import { checkToken } from './check-token.ts'
 import { describeSend } from './describe.ts'
-import { createFeeCeilings, type FeeSettings, type WithFeeCeiling } from './fee-ceiling.ts'
 import { forecastSend } from './forecast.ts'
 import { createPartyCheck } from './look-alikes.ts'
 import type { SendMeaning } from './meaning.ts'
 import { chainOf, type Directory, readDirectory } from './order.ts'
 import { readPaid } from './paid.ts'
 import type { ledgerOf } from './running.ts'
+import { createFeeCeilings, type FeeSettings, type WithFeeCeiling } from './send-fee-ceiling.ts'
 
 /** Names of receivers and tokens, from definitions. */
 export type SendNames = Pick<Directory, 'addressBook' | 'assets'>

@@ -4,7 +4,7 @@ import { encodeHex } from '../encoding/index.ts'
 import type { Json } from '../protocol/index.ts'
 import { parseAmount, parseAssetAmount } from './amount.ts'
 import { assertPays, type CallRequest, expectedAmount, paysToken, type Receiver } from './call.ts'
-import type { FeeRequest } from './fees.ts'
+import type { FeeRequest } from './fee-request.ts'
 import type { Target } from './target.ts'
 import { inField, usage } from './usage.ts'
 

@@ -12,8 +12,8 @@ import * as connect from '../../src/cli/background/connect.ts'
 import type { QueryClient } from '../../src/client/index.ts'
 import { findAlikeReferences } from '../../src/sending/alike-references.ts'
 import { checkToken } from '../../src/sending/check-token.ts'
-import { createFeeCeilings } from '../../src/sending/fee-ceiling.ts'
 import * as sending from '../../src/sending/index.ts'
+import { createFeeCeilings } from '../../src/sending/send-fee-ceiling.ts'
 import { orderOf as plainOrder } from '../activities/order.ts'
 import { mutated } from '../mutated.ts'
 import { machineOf, orderOf, type Parts, sendHourLater } from './machine.ts'
@@ -228,7 +228,7 @@ const PURE: readonly (readonly [string, file: string, from: string, to: string, 
   ],
   [
     'a send has no fee ceiling unless somebody says one',
-    'fee-ceiling.ts',
+    'send-fee-ceiling.ts',
     'maxFeePerGas: wei.toString(), ...limit',
     '...limit',
     async (parts: { readonly createFeeCeilings: typeof createFeeCeilings }) => {
