@@ -2,12 +2,9 @@ import { base58, base58xrp } from '@scure/base'
 import type { Bytes } from './bytes.ts'
 import { EncodingError } from './error.ts'
 
-/** The two orders in which the 58 characters are used. */
-const ALPHABETS = { bitcoin: base58, ripple: base58xrp } as const
-
-/** Encodes bytes as base58, without a checksum. @default alphabet bitcoin */
-export function encodeBase58(bytes: Uint8Array, alphabet: keyof typeof ALPHABETS = 'bitcoin'): string {
-  return ALPHABETS[alphabet].encode(bytes)
+/** Encodes bytes as base58, without a checksum, with its characters in one of two orders. @default alphabet bitcoin */
+export function encodeBase58(bytes: Uint8Array, alphabet: 'bitcoin' | 'ripple' = 'bitcoin'): string {
+  return (alphabet === 'ripple' ? base58xrp : base58).encode(bytes)
 }
 
 /** The longest text that is decoded, unless more is asked for: the time that decoding takes grows with the square of the length. */
