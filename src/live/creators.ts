@@ -26,31 +26,54 @@ export interface Creator {
 /** Ids that are known already need no creator: what the lock holds was looked at when it was adopted. */
 type Lock = Readonly<Record<string, Readonly<Record<string, { readonly id?: string }>>>>
 
+/** Activities that create, by family, and where their results name what they made. */
+interface Creating {
+  readonly family: RegExp
+  readonly ids: string
+  readonly of?: string
+}
+
 /**
- * Activities that create, by family, and where their results name what they made. No other id in a result counts: the
- * result of `create_user_tag` also lists users, who were there before.
+ * The activities that create things of each kind; none for what has no creator: an account comes with its wallet, and what has no id of
+ * its own is nobody's. No other id in a result counts: the result of `create_user_tag` also lists users, who were there before.
  */
-const CREATING: readonly { readonly family: RegExp; readonly ids: string; readonly of?: string }[] = [
-  { family: /^ACTIVITY_TYPE_CREATE_(API_ONLY_)?USERS(_V\d+)?$/, ids: 'userIds' },
-  { family: /^ACTIVITY_TYPE_ENABLE_AUTH_PROXY$/, ids: 'userId' },
-  { family: /^ACTIVITY_TYPE_CREATE_USER_TAG$/, ids: 'userTagId' },
-  { family: /^ACTIVITY_TYPE_CREATE_API_KEYS(_V\d+)?$/, ids: 'apiKeyIds' },
-  { family: /^ACTIVITY_TYPE_CREATE_POLICY(_V\d+)?$/, ids: 'policyId' },
-  { family: /^ACTIVITY_TYPE_CREATE_POLICIES$/, ids: 'policyIds' },
-  { family: /^ACTIVITY_TYPE_(CREATE|IMPORT)_WALLET$/, ids: 'walletId' },
-  { family: /^ACTIVITY_TYPE_CREATE_AUTHENTICATORS(_V\d+)?$/, ids: 'authenticatorIds' },
-  { family: /^ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS(_V\d+)?$/, ids: 'providerIds' },
-  { family: /^ACTIVITY_TYPE_CREATE_MFA_POLICY$/, ids: 'mfaPolicyId' },
-  { family: /^ACTIVITY_TYPE_CREATE_INVITATIONS$/, ids: 'invitationIds' },
-  { family: /^ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL$/, ids: 'oauth2CredentialId' },
-  { family: /^ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG$/, ids: 'privateKeyTagId' },
-  { family: /^ACTIVITY_TYPE_CREATE_PRIVATE_KEYS$/, ids: 'privateKeyIds' },
-  { family: /^ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2$/, ids: 'privateKeyId', of: 'privateKeys' },
-  { family: /^ACTIVITY_TYPE_IMPORT_PRIVATE_KEY$/, ids: 'privateKeyId' },
-  { family: /^ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE$/, ids: 'smartContractInterfaceId' },
-  { family: /^ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT$/, ids: 'endpointId' },
-  { family: /^ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION(_V\d+)?$/, ids: 'subOrganizationId' },
-]
+const CREATING: Readonly<Record<KindName, readonly Creating[]>> = {
+  organization: [],
+  rootQuorum: [],
+  feature: [],
+  ipAllowlist: [],
+  tag: [{ family: /^ACTIVITY_TYPE_CREATE_USER_TAG$/, ids: 'userTagId' }],
+  user: [
+    { family: /^ACTIVITY_TYPE_CREATE_(API_ONLY_)?USERS(_V\d+)?$/, ids: 'userIds' },
+    { family: /^ACTIVITY_TYPE_ENABLE_AUTH_PROXY$/, ids: 'userId' },
+  ],
+  apiKey: [{ family: /^ACTIVITY_TYPE_CREATE_API_KEYS(_V\d+)?$/, ids: 'apiKeyIds' }],
+  apiKeyIpAllowlist: [],
+  authenticator: [{ family: /^ACTIVITY_TYPE_CREATE_AUTHENTICATORS(_V\d+)?$/, ids: 'authenticatorIds' }],
+  oauthProvider: [{ family: /^ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS(_V\d+)?$/, ids: 'providerIds' }],
+  mfaPolicy: [{ family: /^ACTIVITY_TYPE_CREATE_MFA_POLICY$/, ids: 'mfaPolicyId' }],
+  invitation: [{ family: /^ACTIVITY_TYPE_CREATE_INVITATIONS$/, ids: 'invitationIds' }],
+  oauth2Credential: [{ family: /^ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL$/, ids: 'oauth2CredentialId' }],
+  authProxy: [],
+  policy: [
+    { family: /^ACTIVITY_TYPE_CREATE_POLICY(_V\d+)?$/, ids: 'policyId' },
+    { family: /^ACTIVITY_TYPE_CREATE_POLICIES$/, ids: 'policyIds' },
+  ],
+  privateKeyTag: [{ family: /^ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG$/, ids: 'privateKeyTagId' }],
+  privateKey: [
+    { family: /^ACTIVITY_TYPE_CREATE_PRIVATE_KEYS$/, ids: 'privateKeyIds' },
+    { family: /^ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2$/, ids: 'privateKeyId', of: 'privateKeys' },
+    { family: /^ACTIVITY_TYPE_IMPORT_PRIVATE_KEY$/, ids: 'privateKeyId' },
+  ],
+  wallet: [{ family: /^ACTIVITY_TYPE_(CREATE|IMPORT)_WALLET$/, ids: 'walletId' }],
+  walletAccount: [],
+  smartContractInterface: [
+    { family: /^ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE$/, ids: 'smartContractInterfaceId' },
+  ],
+  webhook: [{ family: /^ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT$/, ids: 'endpointId' }],
+  subOrganization: [{ family: /^ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION(_V\d+)?$/, ids: 'subOrganizationId' }],
+}
+const ALL_CREATING = Object.values(CREATING).flat()
 
 /**
  * Finds who created the users, tags, policies and wallets of an organization that the lock does not hold, by walking its
@@ -69,7 +92,7 @@ export async function creatorsOf(
   const locked = new Set(Object.values(rows).map(({ id }) => id))
   const wanted = new Set(
     actual.resources.flatMap(({ kind, id }) =>
-      id !== undefined && CREATED_KINDS.has(kind) && !locked.has(id) ? [id] : [],
+      id !== undefined && CREATING[kind].length > 0 && !locked.has(id) ? [id] : [],
     ),
   )
   const childrenOf = Map.groupBy(
@@ -105,25 +128,6 @@ export async function creatorsOf(
   if (founder) for (const id of wanted) creators.set(id, founder)
   return creators
 }
-
-/** Kinds that such activities make; an account comes with its wallet, and what has no id of its own is nobody's. */
-const CREATED_KINDS: ReadonlySet<string> = new Set<KindName>([
-  'user',
-  'apiKey',
-  'authenticator',
-  'oauthProvider',
-  'mfaPolicy',
-  'invitation',
-  'oauth2Credential',
-  'tag',
-  'policy',
-  'privateKeyTag',
-  'privateKey',
-  'wallet',
-  'smartContractInterface',
-  'webhook',
-  'subOrganization',
-])
 
 function request(before: string | undefined): Omit<QueryTypes['list_activities']['request'], 'organizationId'> {
   return {
@@ -187,8 +191,8 @@ function cameWith(activity: WireRecord, userId: string, one: Resource): boolean 
   return records.some((record) => is(takeRecord(record, 'a credential of an intent'), one))
 }
 
-function rowOf(type: string): (typeof CREATING)[number] | undefined {
-  return CREATING.find(({ family }) => family.test(type))
+function rowOf(type: string): Creating | undefined {
+  return ALL_CREATING.find(({ family }) => family.test(type))
 }
 
 function idsIn(result: WireRecord, member: string): readonly string[] {

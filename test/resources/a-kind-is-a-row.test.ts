@@ -89,7 +89,12 @@ const STEPS: GuideSteps = {
     before("import { feature } from './feature.ts'\n", "import { discordClient } from './discord-client.ts'\n"),
     before('  policy,\n', '  discordClient,\n'),
   ],
-  'src/live/creators.ts': [before("  'oauth2Credential',\n", "  'discordClient',\n")],
+  'src/live/creators.ts': [
+    before(
+      '  authProxy: [],\n',
+      "  discordClient: [{ family: /^ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL$/, ids: 'oauth2CredentialId' }],\n",
+    ),
+  ],
 }
 
 let service: TestService

@@ -177,8 +177,14 @@ const notExecuted = {
 
 const LISTS_OF_USERS = [userList, apiKeyList, authenticatorList, oauthProviderList]
 
-/** The lists that an activity may add texts to, which are bounded. Those of a new sub-organization have room for any request. */
-const grown: GrownLists = {
+/** The families that are asked which lists they add to; others may say so. */
+type Adding = Extract<FamilyOf<ExecutedType>, `${'CREATE' | 'IMPORT' | 'SET' | 'UPDATE'}_${string}`>
+
+/**
+ * The lists that an activity may add texts to, which are bounded; empty for one that adds to none of these. Those of a new sub-organization
+ * have room for any request.
+ */
+const grown: GrownLists & Readonly<Record<Adding, NonNullable<GrownLists[Adding]>>> = {
   CREATE_POLICY: [policyList],
   CREATE_POLICIES: [policyList],
   UPDATE_POLICY: [policyList],
@@ -213,6 +219,24 @@ const grown: GrownLists = {
   CREATE_TVC_DEPLOYMENT: [tvcDeploymentList],
   CREATE_WEBHOOK_ENDPOINT: [webhookEndpointList],
   UPDATE_WEBHOOK_ENDPOINT: [webhookEndpointList],
+  CREATE_ORGANIZATION: [],
+  CREATE_READ_ONLY_SESSION: [],
+  CREATE_READ_WRITE_SESSION: [],
+  CREATE_SUB_ORGANIZATION: [],
+  CREATE_TVC_MANIFEST_APPROVALS: [],
+  CREATE_TVC_QUORUM_KEY: [],
+  CREATE_WALLET_ACCOUNTS: [],
+  IMPORT_SECRETS: [],
+  SET_IP_ALLOWLIST: [],
+  SET_PAYMENT_METHOD: [],
+  UPDATE_ALLOWED_ORIGINS: [],
+  UPDATE_AUTH_PROXY_CONFIG: [],
+  UPDATE_ORGANIZATION_NAME: [],
+  UPDATE_ROOT_QUORUM: [],
+  UPDATE_TVC_APP_LIVE_DEPLOYMENT: [],
+  UPDATE_USER_EMAIL: [],
+  UPDATE_USER_PHONE_NUMBER: [],
+  UPDATE_WALLET_ACCOUNT_NAME: [],
 }
 
 /** Does not compile unless every family that has a type left over says why. */

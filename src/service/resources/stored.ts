@@ -12,8 +12,8 @@ export type GrownLists = { readonly [Family in ActivityFamily]?: readonly Stored
 /** Has the handlers of such activities refuse, with code 8, what a list has no room for. */
 export function boundLists<Rows extends Readonly<Record<string, object>>>(rows: Rows, grown: GrownLists): Rows {
   const bounded = Object.entries(rows).map(([type, row]) => {
-    const lists = grown[findActivity(type)!.row.family]
-    return [type, lists && 'execute' in row ? bound(row as Handler, lists) : row]
+    const lists = grown[findActivity(type)!.row.family] ?? []
+    return [type, lists.length > 0 && 'execute' in row ? bound(row as Handler, lists) : row]
   })
   return Object.fromEntries(bounded) as Rows
 }
