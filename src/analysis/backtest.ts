@@ -63,7 +63,7 @@ export function backtest(
 export interface PolicyUsage {
   readonly policy: string
   readonly effect: 'allow' | 'deny'
-  /** How many activities it allowed or denied, alone or with others. */
+  /** How many activities it allowed or denied, alone or with others, or let somebody vote on who was needed. */
   readonly tookPart: number
   /** How many of these would have been decided otherwise without it. */
   readonly decisive: number
@@ -100,8 +100,9 @@ export function usageOf({ activities: recorded, factsOf, nowMs }: Recordings, th
     const how = outcome === 'unknown' ? 'unknown' : outcome === recordedOutcome(activity) ? 'counted' : 'changed'
     counts[how]++
     if (how !== 'counted') return
-    for (const name of policies) used.get(name)!.tookPart++
-    for (const name of judge.decisive(activity, facts)) {
+    const decisive = judge.decisive(activity, facts)
+    for (const name of new Set([...policies, ...decisive])) used.get(name)!.tookPart++
+    for (const name of decisive) {
       const row = used.get(name)!
       row.decisive++
       row.last ??= activity

@@ -9,6 +9,7 @@ import {
   authorize,
   type CompiledPolicy,
   type CredentialFacts,
+  conditionHolds,
   mayVote,
   type Needs,
   type PolicyContext,
@@ -80,12 +81,38 @@ export function createRecordedJudge(things: Things, { nowMs }: { readonly nowMs:
       if (outcome !== 'executed' && outcome !== 'denied') return []
       // Where one vote was enough and several policies said the same, each of them is enough.
       if (activity.votes.length === 1 && named.length > 1) return []
-      return named.filter((name) => {
+      const letIn =
+        activity.votes.length === 1
+          ? []
+          : applyingTo(policies, { activity, facts: facts!, rootQuorum: organization.rootQuorum })
+      return [...new Set([...named, ...letIn])].filter((name) => {
         const others = policies.filter(({ policy }) => policy.name !== name)
         return decideBy(others, organization, { activity, facts, nowMs }).outcome !== outcome
       })
     },
   }
+}
+
+/** Names of the ALLOW policies by which others may vote on an activity that they need not allow. */
+function applyingTo(
+  policies: readonly CompiledPolicy[],
+  {
+    activity: { type, intent, createdAt },
+    facts,
+    rootQuorum,
+  }: Pick<Organization, 'rootQuorum'> & { readonly activity: Wire.Activity; readonly facts: Partial<PolicyContext> },
+): readonly string[] {
+  const parameters = (intent as Readonly<Record<string, object>>)[findActivity(type)!.row.intentKey]!
+  const contexts = withEveryFlag(facts, policies).map((one) =>
+    contextOf(
+      { type, parameters, nowMs: fromTimestamp(createdAt), facts: one },
+      { approvers: [], credentials: [], rootQuorum },
+    ),
+  )
+  return policies
+    .filter(({ policy }) => policy.effect === 'EFFECT_ALLOW')
+    .filter((one) => contexts.some((context) => conditionHolds(one, context)))
+    .map(({ policy }) => policy.name)
 }
 
 interface Recorded {
