@@ -1,7 +1,7 @@
 /** What people are to be told of a watched organization, from what the last look has found; nothing here is kept or sent. */
 import type { QuietHours } from '../src/definitions/index.ts'
 import { printable, withoutKeys } from '../src/diagnostics/index.ts'
-import { authorText, shortCode } from '../src/plan/index.ts'
+import { authorText, driftText, shortCode } from '../src/plan/index.ts'
 import type { ApplyProgress } from './model.ts'
 import type { Notice, NoticeEvent } from './notice-model.ts'
 import { isSendOver, type SendProgress } from './send-model.ts'
@@ -37,7 +37,7 @@ export function noticesOf({
   for (const { address, action, cause, since, author, pending, mode } of state.drift) {
     const by = authorText(author === undefined ? {} : { author })
     const parts = [
-      `${address} is not as defined (${action}, ${cause}) since ${since}`,
+      `${address} is not as defined since ${since}: ${driftText({ action, cause })}`,
       ...(by === undefined ? [] : [by]),
       ...(pending === undefined ? [] : [`asked for by activity ${pending}`]),
       ...(mode === 'propose' && state.proposal ? [`\`quorate apply sha256:${state.proposal}\` puts it back`] : []),

@@ -2,6 +2,8 @@
  * Applies a plan from its checks to the lock file. What it shows and asks goes through its door: it has no terminal of its own.
  */
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPlanStore } from '../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../diagnostics/index.ts'
 import { appliedPlans, type Plan } from '../plan/index.ts'
 import type { Address } from '../resources/index.ts'
@@ -182,6 +184,7 @@ function mayLock(after: Plan, plan: Plan): boolean {
 /**
  * Throws `cli/other-organization`, and `cli/other-user`: the forecast of a plan holds for one user. Another key of the same user
  * is accepted. What a watch proposes, anybody with a key of the organization may have applied: the worker that made the plan submits it.
+ * Whatever was begun, also by another user, is followed.
  */
 async function assertOurs(place: Place, { organization, actor, digest }: Plan, dataDir: string): Promise<void> {
   if (organization.id !== place.organizationId) {
@@ -194,6 +197,7 @@ async function assertOurs(place: Place, { organization, actor, digest }: Plan, d
   const { userId, username } = await reader(place).query('whoami', {})
   if (userId === actor.userId) return
   if ((await proposalOf({ dataDir, organizationId: organization.id })) === digest) return
+  if ((await createPlanStore(join(dataDir, 'plans')).spentBy(digest)) !== undefined) return
   throw new QuorateError('cli/other-user', `the plan was made for ${actor.userName}, and the key is ${username}'s`, {
     facts: { submitted: 'nothing' },
     next: `apply it with a key of ${actor.userName}, or plan again with this key`,

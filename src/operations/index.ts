@@ -120,6 +120,7 @@ export {
   removeWatch,
   resumeWatch,
   runWatch,
+  untilLooked,
   type Watched,
 } from './watch.ts'
 export { type ActivityNews, createNewsTaker } from './watch-news.ts'

@@ -1,6 +1,7 @@
 /** Watches: which organizations are looked at again and again, by a Temporal Schedule each, and how they stood last. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, encodeScheduleOverlapPolicy, type ScheduleHandle } from '@temporalio/client'
 import {
   createPlanStore,
@@ -240,6 +241,21 @@ export async function resumeWatch(place: ApplyPlace): Promise<void> {
 export async function runWatch(place: ApplyPlace): Promise<void> {
   await findWatch(place)
   await scheduleOf(place.client, place.organizationId).trigger(OVERLAP)
+}
+
+/** How long a look may take before nobody waits for its end: one of many sub-organizations takes minutes. */
+const LOOK_MS = 20_000
+
+/** Waits until a look that began after `sinceMs` has ended. Says whether one has. */
+export async function untilLooked({ organizationId, dataDir }: ApplyPlace, sinceMs: number): Promise<boolean> {
+  const { watches } = createPlanStore(join(dataDir, 'plans'))
+  const endsAt = performance.now() + LOOK_MS
+  while (performance.now() < endsAt) {
+    const state = await watches.stateOf(organizationId)
+    if (state && Date.parse(state.lookedAt) >= sinceMs) return true
+    await delay(250)
+  }
+  return false
 }
 
 /** It is looked at now, unless nobody watches it or somebody has paused that. Says whether it is. */

@@ -81,6 +81,7 @@ export {
   AFTER_REJECTION,
   approvalRounds,
   authorText,
+  driftText,
   factorsText,
   rejectionText,
   renderApprovers,

@@ -110,7 +110,7 @@ export function authorText({ author }: Pick<Change, 'author'>): string | undefin
 }
 
 /** Why a change is there; undefined where its sign says it: what is new, and what is adopted. */
-export function causeText({ cause, action, fields }: Change): string | undefined {
+export function causeText({ cause, action, fields }: Pick<Change, 'cause' | 'action' | 'fields'>): string | undefined {
   const gone = action === 'create'
   if (action === 'undecided') {
     const what = fields.map(({ field }) => `\`${field}\` `).join('and ')
@@ -134,6 +134,12 @@ export function causeText({ cause, action, fields }: Change): string | undefined
     default:
       return cause satisfies never
   }
+}
+
+/** Why something is not as defined, where nothing else says that it is drift. */
+export function driftText({ cause, action }: Pick<Change, 'cause' | 'action'>): string {
+  const text = causeText({ cause, action, fields: [] })
+  return text?.replace(/^drift: /, '') ?? (cause === 'adopted' ? 'it is live already' : 'its definition is new')
 }
 
 /** Why one field of a change is there, where not all are there for the same reason. */

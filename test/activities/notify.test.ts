@@ -153,7 +153,7 @@ describe('a message', () => {
     for (let looks = 0; looks < 5; looks++) await look()
     expect(receiver.arrived).toHaveLength(1)
     expect(textAt(0)).toContain(
-      '• drift: tag.treasury is not as defined (create, live changed) since 2026-01-01T12:02:00',
+      '• drift: tag.treasury is not as defined since 2026-01-01T12:02:00.000Z: somebody deleted it',
     )
     expect(textAt(0)).toContain('tag.engineering is')
     expect(textAt(0)).toMatch(/^a&lt;c&gt;me &amp; co: drift\n/)

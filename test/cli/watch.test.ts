@@ -245,6 +245,10 @@ describe('watch: propose and repair', () => {
 
     const applied = await quorate(['apply', `sha256:${proposal}`, '--yes'], asBob)
     expect([applied.exit, applied.stderr]).toEqual([0, expect.stringContaining('create tag treasury')])
+    // The same command follows it, or says how it ended, when it is a proposal no more.
+    await look(place, (state) => state.proposal === undefined)
+    const again = await quorate(['apply', `sha256:${proposal}`, '--yes'], asBob)
+    expect([again.exit, again.stderr]).toEqual([0, expect.not.stringContaining('error')])
     const { activities } = await place.service.root.query('list_activities', { paginationOptions: { limit: '100' } })
     const made = activities.filter(({ type }) => type === 'ACTIVITY_TYPE_CREATE_USER_TAG')
     expect(new Set(made.flatMap(({ votes }) => votes.map(({ userId }) => userId)))).toEqual(

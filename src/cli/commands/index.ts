@@ -106,7 +106,8 @@ const watchCommands: readonly CommandRow[] = [
     summary: 'look at the organization now',
     example: 'quorate watch run',
     help: {
-      description: 'Looks once, also while it is paused; after the look that runs, if one does.',
+      description:
+        'Looks once, also while it is paused; after the look that runs, if one does. Waits for its end, up to 20 s, and shows what it has found.',
       seeAlso: ['watch list', 'watch pause'],
     },
     load: async () => (await loadWatch()).run,

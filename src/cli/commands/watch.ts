@@ -16,6 +16,7 @@ import {
   removeWatch,
   resumeWatch,
   runWatch,
+  untilLooked,
 } from '../../operations/index.ts'
 import { KINDS, kinds } from '../../resources/index.ts'
 import { findPlace } from '../background/connect.ts'
@@ -114,7 +115,13 @@ export const pause = (input: CommandInput): Promise<ExitCode> =>
     return pauseWatch(applies, typeof because === 'string' ? because : '')
   })
 export const resume = (input: CommandInput): Promise<ExitCode> => change(input, resumeWatch)
-export const run = (input: CommandInput): Promise<ExitCode> => change(input, runWatch)
+export const run = (input: CommandInput): Promise<ExitCode> =>
+  change(input, async (applies) => {
+    const sinceMs = Date.now()
+    await runWatch(applies)
+    if (!(await untilLooked(applies, sinceMs)))
+      input.io.say('This look has not ended yet: what is shown is older. `quorate watch list` shows what it finds.\n')
+  })
 
 export async function remove(input: CommandInput): Promise<ExitCode> {
   const place = await findPlace(input, { acts: true })

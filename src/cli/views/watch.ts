@@ -1,6 +1,6 @@
 import { afterHeld, type DriftRow, type WatchState } from '../../../activities/index.ts'
 import type { Watched } from '../../operations/index.ts'
-import { authorText, shortCode } from '../../plan/index.ts'
+import { authorText, driftText, shortCode } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 
@@ -49,7 +49,7 @@ export const renderWatch = view((watched: Watched, style: Style, nowMs: number):
     ...(state?.away
       ? [`no definitions could be fetched since ${state.away.since}: ${state.away.why} (${state.away.code})`]
       : []),
-    ...(state?.error ? [`failing since ${state.error.since}: ${state.error.message} (${state.error.code})`] : []),
+    ...(state?.error ? [failingText(state.error)] : []),
     ...Object.entries(untold).map(
       ([name, { why, since, nextAt: again }]) =>
         `notifications do not reach ${name} since ${since}: ${why}; tried again after ${again}`,
@@ -68,17 +68,20 @@ export const renderWatch = view((watched: Watched, style: Style, nowMs: number):
   const rows = (state?.drift ?? [])
     .slice(0, MOST_ROWS)
     .flatMap((row) => [
-      `${SIGNS[row.action]} ${row.address}  ${row.cause}, since ${row.since} (${row.mode})${row.pending ? `, asked for by activity ${row.pending}` : ''}`,
+      `${SIGNS[row.action]} ${row.address}  ${driftText(row)}, since ${row.since} (${row.mode})${row.pending ? `, asked for by activity ${row.pending}` : ''}`,
       ...[authorText(row)].flatMap((text) => (text === undefined ? [] : [`    ${text}`])),
     ])
   const more = (state?.drift.length ?? 0) - MOST_ROWS
-  const waiting = (state?.waiting ?? []).slice(0, MOST_ROWS).map(({ type, fingerprint, since, approvedBy }) => {
-    const hours = Math.floor((nowMs - Date.parse(since)) / 3_600_000)
-    const age = hours < 1 ? 'under an hour' : `${hours} h`
-    const by = approvedBy.length === 0 ? 'nobody' : approvedBy.join(', ')
-    return `waits: ${type.replace('ACTIVITY_TYPE_', '')} ${shortCode(fingerprint)}, since ${since} (${age}), approved by ${by}`
-  })
-  const lines = [...facts, ...rows, ...(more > 0 ? [`and ${more} more (\`--json\` has all)`] : []), ...waiting]
+  const waiting = (state?.waiting ?? [])
+    .slice(0, MOST_ROWS)
+    .map(({ type, fingerprint, since, approvedBy, lapsed = [] }) => {
+      const hours = Math.floor((nowMs - Date.parse(since)) / 3_600_000)
+      const age = hours < 1 ? 'under an hour' : `${hours} h`
+      const by = approvedBy.length === 0 ? 'nobody' : approvedBy.join(', ')
+      return `waits: ${type.replace('ACTIVITY_TYPE_', '')} ${shortCode(fingerprint)}, since ${since} (${age}), approved by ${by}${lapsed.length === 0 ? '' : `; please vote again: ${lapsed.join(', ')}`}`
+    })
+  const vote = waiting.length === 0 ? [] : ['see each with `quorate review CODE`, and vote with `quorate approve CODE`']
+  const lines = [...facts, ...rows, ...(more > 0 ? [`and ${more} more (\`--json\` has all)`] : []), ...waiting, ...vote]
   return head + lines.map((text) => `  ${text}\n`).join('')
 })
 
@@ -87,6 +90,10 @@ function headline(state: Watched['state']): string {
   if (state.error) return 'the last look failed'
   if (state.held || state.refused) return `held, ${count(state.drift.length)}`
   return state.drift.length === 0 ? 'as defined' : count(state.drift.length)
+}
+
+function failingText({ since, message, code, next }: NonNullable<WatchState['error']>): string {
+  return `looks fail since ${since}: ${message} (${code})${next === undefined ? '' : `; ${next}`}`
 }
 
 function takenText({ at, by, commit }: NonNullable<WatchState['taken']>): string {
