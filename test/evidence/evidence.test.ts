@@ -8,6 +8,7 @@ import type { Wire } from '../../src/protocol/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { environmentOf, quorateShared, testFolder } from '../cli/harness.ts'
+import { mutated } from '../mutated.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 import { createPasskey } from '../service/passkey.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
@@ -180,6 +181,145 @@ describe('evidence that was tampered with', () => {
     writeFileSync(file, '{"evidence":{"format":"quorate.evidence/1"},"signature":"x"}')
     const { exit, stdout } = await quorateShared(['evidence', 'verify', file])
     expect([exit, stdout]).toEqual([1, expect.stringContaining('This evidence is broken (exit code 1)')])
+  })
+})
+
+describe('mistakes in checking evidence', () => {
+  type Evidence = SignedEvidence['evidence']
+  type Vote = Evidence['activity']['votes'][number]
+  const stranger = createApiKeyStamper({ privateKey: new Secret(generateP256KeyPair().privateKey) })
+  const signedAnew = async (evidence: Evidence) => ({
+    evidence,
+    signature: (await stranger.stamp(textOf(evidence))).value,
+  })
+  /** What is changed before it is signed anew, and of which checks that is seen: all others hold. */
+  let cases: readonly (readonly [SignedEvidence, Readonly<Record<string, string>>, collector?: string])[]
+  beforeAll(async () => {
+    const { evidence } = await collect(signature.id)
+    const [other] = (await collect(rejected.id)).evidence.activity.votes.filter(
+      ({ selection }) => selection === 'VOTE_SELECTION_REJECTED',
+    )
+    const bob = evidence.state.find(({ kind, name }) => kind === 'user' && name === 'bob')!
+    const isKeyOfAlice = ({ kind, parent }: Evidence['state'][number]) => kind === 'apiKey' && parent === 'user.alice'
+    expect(evidence.state.filter(isKeyOfAlice)).toHaveLength(1)
+    const stateWith = (change: (one: Evidence['state'][number]) => Evidence['state'], more: Partial<Evidence> = {}) =>
+      signedAnew({ ...evidence, state: evidence.state.flatMap(change), ...more })
+    const votesWith = (change: (vote: Vote) => Vote) => {
+      const votes = evidence.activity.votes.map((vote) => (vote.user.userName === 'bob' ? change(vote) : vote))
+      return signedAnew({ ...evidence, activity: { ...evidence.activity, votes } })
+    }
+    const [submission] = evidence.activity.votes.filter((vote) => vote.user.userName === 'alice')
+    const intent = { signRawPayloadIntentV2: {} } as unknown as Evidence['activity']['intent']
+    const { publicKey } = service.root
+    cases = [
+      [await signedAnew(evidence), {}],
+      [await signedAnew(evidence), { bundle: 'broken' }, publicKey],
+      [{ evidence, signature: (await signedAnew({ ...evidence, isCut: true })).signature }, { bundle: 'broken' }],
+      [await stateWith((one) => (isKeyOfAlice(one) ? [] : [one])), { 'key of alice': 'unknown' }],
+      [
+        await stateWith((one) => [isKeyOfAlice(one) ? { ...one, parentId: bob.id!, parent: bob.address } : one]),
+        { 'key of alice': 'broken' },
+      ],
+      [await stateWith((one) => [one.id === bob.id ? { ...one, name: 'robert' } : one]), { 'key of bob': 'broken' }],
+      [await stateWith((one) => [one.kind === 'policy' ? { ...one, name: 'three sign' } : one]), {}],
+      // Where the service names no policy, too.
+      [
+        await stateWith(
+          (one) => [
+            one.kind === 'policy' ? { ...one, fields: { ...one.fields, consensus: 'approvers.count() >= 3' } } : one,
+          ],
+          { evaluations: [] },
+        ),
+        { decision: 'broken' },
+      ],
+      [
+        await signedAnew({
+          ...evidence,
+          evaluations: evidence.evaluations.map((one) => ({
+            ...one,
+            policyEvaluations: one.policyEvaluations.map((each) => ({ ...each, policyId: 'another' })),
+          })),
+        }),
+        { decision: 'broken' },
+      ],
+      [
+        await signedAnew({ ...evidence, changedSince: [{ id: 'x', type: 'ACTIVITY_TYPE_CREATE_USERS_V3' }] as never }),
+        { decision: 'unknown' },
+      ],
+      [await votesWith((vote) => ({ ...vote, signature: other!.signature })), { 'approval by bob': 'broken' }],
+      [
+        await votesWith((vote) => ({
+          ...vote,
+          signature: other!.signature,
+          message: other!.message,
+          publicKey: other!.publicKey,
+          scheme: other!.scheme,
+        })),
+        { 'approval by bob': 'broken' },
+      ],
+      [
+        await votesWith((vote) => ({ ...other!, id: vote.id, activityId: vote.activityId, createdAt: vote.createdAt })),
+        { 'rejection by bob': 'broken' },
+      ],
+      [await votesWith((vote) => ({ ...vote, activityId: submission!.id })), { 'approval by bob': 'broken' }],
+      [await signedAnew({ ...evidence, activity: { ...evidence.activity, intent } }), { request: 'broken' }],
+    ]
+  })
+  /** Of what is seen of each case, whether it is what is written beside it; other checks of a broken part may fall away. */
+  const isRight = (verify: typeof verifyEvidence) =>
+    cases.map(([signed, seen, collector]) => {
+      const { checks } = verify(signed, collector === undefined ? {} : { collector })
+      const verdictOf = (wanted: string) => checks.find(({ what }) => what === wanted)?.verdict
+      return (
+        Object.entries(seen).every(([what, verdict]) => verdictOf(what) === verdict) &&
+        (Object.keys(seen).length > 0 || checks.every(({ verdict }) => verdict === 'holds'))
+      )
+    })
+
+  test('none: each change is seen', () => {
+    expect(isRight(verifyEvidence)).toEqual(cases.map(() => true))
+  })
+
+  test.each([
+    ['whose key it is does not matter', 'if (!isTheirs) {', 'if (keys.length < 0) {'],
+    ['a key of another is a key of nobody', 'if (owner !== undefined)', "if (owner === '')"],
+    [
+      'what was signed need be no vote on this activity',
+      "const isOn = isSubmission ? vote.selection === 'VOTE_SELECTION_APPROVED' : isVoteOn(activity, vote)",
+      'const isOn = isSubmission || isVoteOn(activity, vote) || true',
+    ],
+    [
+      'a vote on another activity counts',
+      'parameters?.fingerprint === activity.fingerprint',
+      'parameters !== undefined',
+    ],
+    ['a vote need not be signed', 'const signed = isOn && isSignedBy(vote)', 'const signed = isOn'],
+    ['of which activity a vote is on record does not matter', 'signed && vote.activityId === activity.id', 'signed'],
+    [
+      'what the activity asks for need not have been submitted',
+      "isSame(body['parameters'], intent)",
+      'body !== undefined',
+    ],
+    ['what has changed since is not said', 'if (changed || isCut) {', 'if (isCut) {'],
+    [
+      'what the state decides does not matter',
+      'decided.outcome === outcome && (outcome',
+      'decided.outcome.length > 0 && (outcome',
+    ],
+    [
+      'which policies the service names does not matter',
+      'named === undefined || isSame(named, decided.policies)',
+      'named !== null',
+    ],
+    ['what the user of a key is called does not matter', 'user?.name === userName', 'user !== undefined'],
+    ['who has signed it does not matter', 'isSigned && isExpected', 'isSigned'],
+    ['it need not be signed', 'isSigned && isExpected', 'isExpected'],
+  ])('%s: found', async (mistake, from, to) => {
+    const { verifyEvidence: mistaken } = await mutated<{ verifyEvidence: typeof verifyEvidence }>(
+      { mistake, file: 'evidence/verify.ts', from, to },
+      { module: 'evidence/verify.ts', copied: ['evidence'] },
+    )
+    expect(isRight(mistaken)).toContain(false)
   })
 })
 
