@@ -32,14 +32,16 @@ export function compilePolicy(policy: PolicyText): CompiledPolicy {
 
 /** Makes a compiler of many policies, which compiles what is read of each, and an expression that several of them have once. */
 export function createCompiler(): (policy: PolicyText) => CompiledPolicy {
-  const known = new Map<string, CompiledExpression>()
-  return (policy) =>
-    new CompiledWhenRead(policy, (field, text) => {
-      const key = `${field} ${text}`
-      const compiled = known.get(key) ?? compileExpression(field, text)
-      known.set(key, compiled)
-      return compiled
-    })
+  const known = { time: new Map(), condition: new Map(), consensus: new Map() } satisfies Record<
+    PolicyField,
+    Map<string, CompiledExpression>
+  >
+  const compile: Compile = (field, text) => {
+    const compiled = known[field].get(text) ?? compileExpression(field, text)
+    known[field].set(text, compiled)
+    return compiled
+  }
+  return (policy) => new CompiledWhenRead(policy, compile)
 }
 
 type Compile = (field: PolicyField, text: string) => CompiledExpression
