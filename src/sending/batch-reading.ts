@@ -1,9 +1,10 @@
 import type { PlanStore, RowStand, SendBatch, SendOrder } from '../../activities/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { createHeldByApi } from './api-balances.ts'
-import { asTheyStand } from './asked-anew.ts'
-import { type BatchReport, type StandingRow, toBatchReport } from './batch-report.ts'
+import { askedAnew, asTheyStand } from './asked-anew.ts'
+import { type BatchReport, countStates, rowState, type StandingRow, toBatchReport } from './batch-report.ts'
 import type { NodeSettings } from './finality.ts'
+import { findReplacers } from './replaced-by.ts'
 import { readSenders, withNonces } from './senders.ts'
 import { unknownName, usage } from './usage.ts'
 
@@ -54,12 +55,28 @@ export async function rowsAsTheyStand(
   stands: readonly RowStand[],
   asking: Omit<Parameters<typeof asTheyStand>[1], 'ledger'>,
 ): Promise<readonly (StandingRow & { readonly order: SendOrder })[]> {
-  const rows = await Promise.all(
+  return asTheyStand(await withAsked(sends, stands), { ledger: sends, ...asking })
+}
+
+/**
+ * How many rows of a batch are in which state.
+ * @param asking the API, of what is open. @default the ledger alone tells
+ */
+export async function countRows(
+  { sends, batches }: Pick<PlanStore, 'sends' | 'batches'>,
+  batch: SendBatch,
+  asking?: Parameters<typeof askedAnew>[1],
+): Promise<BatchReport['counts']> {
+  const known = await withAsked(sends, await batches.survey(batch))
+  const rows = await findReplacers(sends, asking ? await askedAnew(known, asking) : known)
+  return countStates(rows.map(rowState))
+}
+
+const withAsked = (sends: PlanStore['sends'], stands: readonly RowStand[]) =>
+  Promise.all(
     stands.map(async (one) => ({
       ...one,
       order: one.row.order,
       isAsked: one.state === 'submitting' && one.progress === undefined && (await sends.isAsked(one.sendId)),
     })),
   )
-  return asTheyStand(rows, { ledger: sends, ...asking })
-}

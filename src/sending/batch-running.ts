@@ -10,6 +10,7 @@ import {
   sendBatchWorkflowId,
   startShown,
 } from '../operations/index.ts'
+import type { BatchReport } from './batch-report.ts'
 import { ledgerOf } from './running.ts'
 
 type BatchHandle = WorkflowHandle<typeof sendBatch>
@@ -47,22 +48,40 @@ export async function beginBatch(
   })
 }
 
+const COUNTED_MS = 3_000
+
+/** The progress of a batch with the states of its rows as its report has them. */
+export type FollowedBatch = Omit<SendBatchProgress, 'counts'> & Pick<BatchReport, 'counts'>
+
 /** Follows a batch until it is over, or until `until` says that this is enough. A worker that went away is waited for. Throws `cli/run-ended`. */
 export function followBatch(
   { client, taskQueue }: ApplyPlace,
   handle: BatchHandle,
   {
+    count,
     show,
     until,
   }: {
-    readonly show: (progress: SendBatchProgress) => void
+    /** How many rows are in which state. Asked where the workflow has news, and without any every few seconds, then also of the API (`asks`). */
+    readonly count: (how: { readonly asks: boolean }) => Promise<BatchReport['counts']>
+    readonly show: (progress: FollowedBatch) => void
     /** `first` is how it stood when this began to follow. */
-    readonly until: (progress: SendBatchProgress, first: SendBatchProgress) => boolean
+    readonly until: (progress: FollowedBatch, first: FollowedBatch) => boolean
   },
-): Promise<SendBatchProgress> {
-  let first: SendBatchProgress | undefined
+): Promise<FollowedBatch> {
+  let first: FollowedBatch | undefined
+  let known: { readonly of: string; readonly at: number; readonly counts: BatchReport['counts'] } | undefined
+  const ask = async (): Promise<FollowedBatch> => {
+    const progress = await handle.query<SendBatchProgress>('progress')
+    const of = JSON.stringify(progress)
+    const at = performance.now()
+    const hasNews = known?.of !== of
+    // What a row waits for is no news to the workflow.
+    if (hasNews || at - known!.at > COUNTED_MS) known = { of, at, counts: await count({ asks: !hasNews }) }
+    return { ...progress, counts: known!.counts }
+  }
   return followRun(handle, BATCH, {
-    ask: () => handle.query<SendBatchProgress>('progress'),
+    ask,
     show,
     async isEnough(progress) {
       // A user who runs the command again has often just approved something.

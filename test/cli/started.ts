@@ -26,6 +26,8 @@ export function startCommand(
     type: (text: string) => child.stdin.write(text),
     kill: (signal: NodeJS.Signals = 'SIGINT') => child.kill(signal),
     ended,
+    /** All of it so far. */
+    said: said as Readonly<typeof said>,
     /** The first match in what is said on stderr, or else on stdout. */
     says: (pattern: RegExp) =>
       new Promise<string>((resolve, reject) => {

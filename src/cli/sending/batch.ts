@@ -1,13 +1,6 @@
 /** `quorate send --batch`: read a file, say all that is wrong with it or what it means, ask, begin, follow, report. */
 import { basename } from 'node:path'
-import {
-  batchIdOf,
-  type SendBatch,
-  type SendBatchProgress,
-  type SendOrder,
-  sendIdOf,
-  withoutFeeCeiling,
-} from '../../../activities/index.ts'
+import { batchIdOf, type SendBatch, type SendOrder, sendIdOf, withoutFeeCeiling } from '../../../activities/index.ts'
 import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '../../diagnostics/index.ts'
 import { type Place, reader } from '../../operations/index.ts'
 import {
@@ -18,10 +11,12 @@ import {
   type BatchFile,
   beginBatch,
   checkTokens,
+  countRows,
   createHeldByApi,
   enterAgain,
   exitOfBatch,
   type FileRow,
+  type FollowedBatch,
   findAlikeRows,
   followBatch,
   ledgerOf,
@@ -285,7 +280,7 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     const patience = createPatience(input, { what: 'the batch', next, carrier: carrierOf(input) })
     patience.asking(answers)
     let before = ''
-    const until = (progress: SendBatchProgress, first: SendBatchProgress) => {
+    const until = (progress: FollowedBatch, first: FollowedBatch) => {
       const now = JSON.stringify(progress.counts)
       patience.look(
         () => countsInWords(progress.counts) + (progress.error ? `, last answer: ${progress.error.message}` : ''),
@@ -296,14 +291,15 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     }
     const id = batch.batchId.slice(0, 12)
     const otherwise = `\`quorate sends stop ${id}\` stops it, \`quorate sends --batch ${id}\` says how it stands.`
-    const progress = await looking(io, { what: 'the batch', otherwise, patience }, () =>
-      followBatch(applies, handle, { show: view.progress, until }),
-    )
     const ledger = ledgerOf(input.settings.dataDir)
+    const asking = { api: async () => reader(place), now: place.now }
+    const count = ({ asks }: { readonly asks: boolean }) => countRows(ledger, batch, asks ? asking : undefined)
+    const progress = await looking(io, { what: 'the batch', otherwise, patience }, () =>
+      followBatch(applies, handle, { count, show: view.progress, until }),
+    )
     const report = await readBatchReport(ledger, batch, {
       nodes: readNodeSettings(input),
-      api: async () => reader(place),
-      now: place.now,
+      ...asking,
     })
     view.ended()
     writeReport(options['report'], report)
@@ -327,7 +323,8 @@ function nextForApprovers({ args, options, io }: CommandInput): string {
  * Where nobody watches, approvals are not waited for: the same command takes the batch up again. The second look in which
  * nothing is new was begun after this command.
  */
-function waitsForPeople({ counts, quiet }: SendBatchProgress, first: SendBatchProgress): boolean {
-  const waits = counts.waiting !== undefined && !counts.submitting && !counts.broadcasting
+function waitsForPeople({ counts, quiet }: FollowedBatch, first: FollowedBatch): boolean {
+  const isMoving = counts.submitting || counts.unknown || counts.broadcasting || counts.stuck
+  const waits = counts.waiting !== undefined && !isMoving
   return waits && quiet >= first.quiet + 2
 }

@@ -1,5 +1,5 @@
 /** A batch of sends for people: its rows, its progress and its end. */
-import type { RowState, SendBatch, SendBatchProgress } from '../../../activities/index.ts'
+import type { RowState, SendBatch } from '../../../activities/index.ts'
 import { chainName } from '../../chain/index.ts'
 import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
 import {
@@ -9,6 +9,7 @@ import {
   type BatchTotal,
   chainOf,
   countStates,
+  type FollowedBatch,
   isDenied,
   type OrderedRow,
   type ReplacedBy,
@@ -157,7 +158,7 @@ export function toPreparedJson({ rows, alike, ...batch }: PreparedSendBatch) {
 
 /** Shows how far a batch is. */
 export interface SendBatchView {
-  progress(progress: SendBatchProgress): void
+  progress(progress: FollowedBatch): void
   ended(): void
 }
 
@@ -295,7 +296,7 @@ export function createSendBatchEvents(io: Pick<Io, 'out'>, clock: () => number) 
   return {
     begun: ({ batchId, organization, file, rows }: SendBatch) =>
       emit('batch', { batchId, organizationId: organization.id, file, rows: rows.length }),
-    progress({ counts, submitted }: SendBatchProgress) {
+    progress({ counts, submitted }: FollowedBatch) {
       const text = JSON.stringify([counts, submitted])
       if (text !== before) emit('progress', { counts, submitted })
       before = text
