@@ -95,7 +95,10 @@ function paragraph(
       'beyond',
       beyond.length === 0
         ? []
-        : [`${beyond.length} sent, signed or exported: not to be taken back`, ...beyond.slice(-MOST).map(actText)],
+        : [
+            `${beyond.length} sent, signed or exported, which cannot be taken back`,
+            ...beyond.slice(-MOST).map(actText),
+          ],
     ],
     ['cut', (cuts ?? []).map(({ what, outcome, why }) => `${outcome}: ${what}${why === undefined ? '' : `: ${why}`}`)],
     ['proof', proof === undefined ? [] : [PROOFS[proof]]],
@@ -118,7 +121,7 @@ const PROOFS = {
   'not registered': 'the key is registered no more; with --leaked-key-file a request with it is tried',
   denied:
     'a policy denies whatever the user approves; the API keeps the last credential of a user, which may still read: --delete-user ends that too',
-  registered: 'it is registered still: it WORKS',
+  registered: 'the API still has the key or credential registered: it WORKS',
   accepted: 'the API took a request with the key: it WORKS',
 } as const
 

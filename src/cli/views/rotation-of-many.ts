@@ -69,6 +69,7 @@ export const renderRotationsReport = view(
         ...Object.entries(activities).map(([part, id]) => [`activity ${part}`, id]),
         ...times,
         ['error', error?.message],
+        ['next', error?.next],
       ]
       const shown = facts.filter(([, text]) => text !== undefined && text !== '')
       return [
