@@ -24,6 +24,8 @@ export type Gains = ReadonlySet<Gain>
 const OWN_WAYS: readonly (readonly [activity: string, made: (userId: string) => readonly CredentialFacts[]])[] = [
   ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', (userId) => madeCredentials(userId, new Set(['keys']))],
   ['ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', (userId) => madeCredentials(userId, new Set(['passkeys']))],
+  // A provider logs its user in.
+  ['ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2', (userId) => madeCredentials(userId, new Set(['providers']))],
   // A login of one's own gives a key of its own sort.
   ['ACTIVITY_TYPE_STAMP_LOGIN', (userId) => [sessionKey(userId, 'LOGIN')]],
   ['ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2', (userId) => [sessionKey(userId, 'READ_WRITE_SESSION_KEY_P256')]],

@@ -16,22 +16,29 @@ import {
   type TestService,
   type TestUser,
 } from '../service/harness.ts'
+import { nonceOf } from '../service/oauth/stage.ts'
+import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
 import { createPasskey } from '../service/passkey.ts'
 
 const is = ({ userId }: TestUser) => `approvers.any(u, u.id == '${userId}')`
 
 describe('moves played', () => {
   let service: TestService
+  let issuer: TestIssuer
   let bob: TestUser
   let wallet: { readonly walletId: string; readonly addresses: readonly string[] }
   beforeAll(async () => {
-    service = await startTestService()
+    issuer = await startIssuer()
+    service = await startTestService({ privateIssuers: [issuer.url] })
     bob = await createTestUser(service, 'bob')
     const path = { path: "m/44'/60'/0'/0/0", pathFormat: 'PATH_FORMAT_BIP32' }
     const account = { ...path, curve: 'CURVE_SECP256K1', addressFormat: 'ADDRESS_FORMAT_ETHEREUM' }
     wallet = await complete(service.root, 'ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'cold', accounts: [account] })
   })
-  afterAll(() => service.close())
+  afterAll(async () => {
+    await service.close()
+    await issuer.close()
+  })
 
   const allow = (name: string, consensus: string, condition: string) =>
     write({ policyName: name, effect: 'EFFECT_ALLOW', consensus, condition })
@@ -111,6 +118,26 @@ describe('moves played', () => {
       bob.client.raw(path, text, { 'x-stamp': '', 'x-stamp-webauthn': passkey.stamp(text) })
     expect(await signs({ ...bob.client, raw })).toBe(COMPLETED)
     await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICIES', { policyIds })
+  })
+
+  test('moves played: a provider of one’s own gives a login, whose key is of the sort that a policy asks for', async () => {
+    const byProvider = `${is(bob)} && credentials.any(c, c.type == 'CREDENTIAL_TYPE_OAUTH_KEY_P256')`
+    const policyId = await allow('by provider', byProvider, "activity.action == 'SIGN'")
+    expect(await told()).toEqual({ ways: [['bob', ['CREATE_OAUTH_PROVIDERS_V2'], false]], limits: [] })
+
+    expect(await signs(bob.client)).not.toBe(COMPLETED)
+    const target = generateP256KeyPair()
+    const token = (claims: object) => {
+      const iat = Math.floor(Date.now() / 1000)
+      return issuer.token({ sub: 'bob', iat, nbf: iat, exp: iat + 3600, ...claims })
+    }
+    const oauthProviders = [{ providerName: 'own', oidcToken: await token({}) }]
+    await complete(bob.client, 'ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS', { userId: bob.userId, oauthProviders })
+    const login = { oidcToken: await token({ nonce: nonceOf(target.publicKey) }), targetPublicKey: target.publicKey }
+    // Whoever lets people log in, such as the proxy, lets everybody.
+    const { credentialBundle } = await complete(service.root, 'ACTIVITY_TYPE_OAUTH', login)
+    expect(await signs(service.client(decryptCredentialBundle(credentialBundle, target.privateKey)))).toBe(COMPLETED)
+    await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICY', { policyId })
   })
 
   test('moves played: a wallet is given the name that a policy asks for', async () => {

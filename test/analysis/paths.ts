@@ -8,7 +8,7 @@ import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import type { ActivityType, Wire } from '../../src/protocol/index.ts'
 import type { Made, Name } from '../authority/organizations.ts'
 import { complete } from '../service/handlers/steps.ts'
-import type { TestService } from '../service/harness.ts'
+import type { TestClient, TestService } from '../service/harness.ts'
 import { nonceOf } from '../service/oauth/stage.ts'
 import type { TestIssuer } from '../service/oidc/issuer.ts'
 import { createPasskey } from '../service/passkey.ts'
@@ -248,21 +248,27 @@ export async function playPath(
   const keysFor = async (type: ActivityType, name: string): Promise<object> => {
     if (type.includes('OAUTH')) {
       const sub = crypto.randomUUID()
-      const key = generateP256KeyPair()
+      const target = generateP256KeyPair()
       const token = (claims: object) => {
         const iat = Math.floor(clock() / 1000)
         return issuer.token({ sub, iat, nbf: iat, exp: iat + 3600, ...claims })
       }
       // A login gives the key that votes: it begins when this user votes for the first time.
-      let login: Promise<unknown> | undefined
+      let login: Promise<TestClient> | undefined
       const logIn = async () => {
-        const parameters = { oidcToken: await token({ nonce: nonceOf(key.publicKey) }), publicKey: key.publicKey }
-        return complete(service.root, 'ACTIVITY_TYPE_OAUTH_LOGIN', parameters, made.organizationId)
+        const oidcToken = await token({ nonce: nonceOf(target.publicKey) })
+        const parameters = { oidcToken, targetPublicKey: target.publicKey }
+        const { credentialBundle } = await complete(
+          service.root,
+          'ACTIVITY_TYPE_OAUTH',
+          parameters,
+          made.organizationId,
+        )
+        return service.client(decryptCredentialBundle(credentialBundle, target.privateKey))
       }
       newest.set(name, async (path, text) => {
         login ??= logIn()
-        await login
-        return service.client(key.privateKey).raw(path, text)
+        return (await login).raw(path, text)
       })
       return { oauthProviders: [{ providerName: 'new', oidcToken: await token({}) }] }
     }
