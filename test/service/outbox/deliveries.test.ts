@@ -227,6 +227,22 @@ describe('deliveries', () => {
     ])
   })
 
+  test('deliveries: an attempt that is not answered within ten seconds has failed, and is made again', async () => {
+    const { receiver, service, clock, lines, happen } = await open((_, times) => (times === 1 ? 'never' : 200))
+    await subscribe(service.root, receiver.url)
+    await happen()
+    await receiver.until(1)
+    const askedAt = performance.now()
+    await untilNoted(service, 1, 1)
+    expect(performance.now() - askedAt).toBeGreaterThan(9_000)
+    expect(lines.at(-1)).toContain('no answer in time')
+    clock.advance(PAUSES_S[0]! * 1_200 + 1)
+    await receiver.until(2)
+    await untilEmpty(service)
+    expect(new Set(receiver.received.map(({ eventId }) => eventId)).size).toBe(1)
+    expect(await tableOf(service, 'webhook_failures')).toEqual([])
+  })
+
   test('deliveries: a service closes while somebody does not answer, and tells it again when it is back', async () => {
     let answers = false
     const { receiver, service, happen } = await open(() => (answers ? 200 : 'never'))
