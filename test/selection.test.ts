@@ -20,7 +20,7 @@ test.each([
   ['Temporal', 'test/workflows/apply.test.ts', whole],
   ['workers', 'test/workflows/replay.test.ts', whole],
   ['a provider of logins', 'test/security/login-page.test.ts', whole],
-  ['mistakes for the tests to find', 'test/analysis/mutants.test.ts', whole],
+  ['mistakes for the tests to find', 'test/analysis/laws.test.ts', whole],
   ['a module of its own', 'test/service/signing/wiping.test.ts', alone],
 ])('selection: what imports %s', (_, file, group) => {
   expect(group).toContain(file)

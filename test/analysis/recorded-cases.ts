@@ -1,4 +1,4 @@
-/** Activities on record, and what two states make of them: `recorded-mutants.test.ts` looks for mistakes by them. */
+/** Activities on record, and what two states make of them: `recorded-mutants.long.ts` looks for mistakes by them. */
 import type { backtest, proposalsOf, usageOf } from '../../src/analysis/index.ts'
 import { type ActivityType, activities, type Wire } from '../../src/protocol/index.ts'
 import type { Resource } from '../../src/resources/index.ts'

@@ -1,4 +1,4 @@
-/** A policy with a time, and how those are told whom it lets or denies: `powers.test.ts` checks the analysis by it, `mutants.test.ts` that it finds mistakes. */
+/** A policy with a time, and how those are told whom it lets or denies: `powers.test.ts` checks the analysis by it, `mutants.long.ts` that it finds mistakes. */
 import type { powersOf } from '../../src/analysis/index.ts'
 import { actualOf } from '../plan/organization.ts'
 import { COLD, ids, linesFor, NAMES, NOW, organizationIn, setsOf, TYPES } from './generated.ts'

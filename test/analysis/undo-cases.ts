@@ -1,4 +1,4 @@
-/** Plans, and who could take each back: `undo.test.ts` checks the analysis by them, `other-mutants.test.ts` that they find mistakes in it. */
+/** Plans, and who could take each back: `undo.test.ts` checks the analysis by them, `other-mutants.long.ts` that they find mistakes in it. */
 import type { Resource } from '../../src/resources/index.ts'
 import { bootstrap, declare, idFor, key, live, policy, ref, text } from '../plan/organization.ts'
 import type { Given } from '../plan/planning.ts'
