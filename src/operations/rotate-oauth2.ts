@@ -100,7 +100,7 @@ async function check(updated: Omit<Oauth2Rotation, 'state'>, { logIn, ...door }:
 
 async function assertNoneOpen({ oauth2CredentialId: id }: Wire.Oauth2Credential, client: QueryClient): Promise<void> {
   for await (const one of readActivities(client, { types: [UPDATE], statuses: WAITING_STATUSES })) {
-    if (!JSON.stringify(one.intent).includes(id)) continue
+    if (one.intent.updateOauth2CredentialIntent?.oauth2CredentialId !== id) continue
     throw new ApplyError('rotate/other-runs', 'another update of this OAuth 2.0 credential waits for approval', {
       facts: { activity: one.id, submitted: 'nothing' },
       next: 'approve or reject it (`quorate approvals`), then rotate again',
