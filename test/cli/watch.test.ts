@@ -151,6 +151,45 @@ describe('watch: report', () => {
     expect(status.stdout).toMatch(/next look at 20/)
   })
 
+  test('drift names the activity of another person that waits and would change the same thing, until that ends', async () => {
+    const place = await watchedScene()
+    const bob = await createTestUser(place.service, 'bob')
+    await quorate(['watch', 'add', place.defs, '--every', '1h'], place)
+    await until(place, ({ state }) => state?.goodAt !== undefined)
+    await editByHand(place)
+    await place.service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+      policyName: 'two',
+      effect: 'EFFECT_ALLOW',
+      consensus: 'approvers.count() >= 2',
+      condition: "activity.resource == 'POLICY'",
+      notes: '',
+    })
+    const found = await look(place, ({ drift }) => drift.length === 2)
+    expect(found.drift.map(({ pending }) => pending)).toEqual([undefined, undefined])
+
+    const { policies } = await place.service.root.query('list_policies')
+    const { policyId } = policies.find(({ policyName }) => policyName === 'no-exports')!
+    const back = { policyId, policyCondition: "activity.action == 'EXPORT'" }
+    const asked = await bob.client.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', back)
+    expect(asked.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED')
+    const { drift } = await look(place, ({ waiting }) => waiting.length === 1)
+    expect(drift.map(({ address, pending }) => [address, pending])).toEqual([
+      ['tag.treasury', undefined],
+      ['policy.no-exports', asked.id],
+    ])
+    const shown = (await quorate(['watch', 'list'], place)).stdout
+    expect(shown).toMatch(new RegExp(`~ policy\\.no-exports  .* \\(report\\), asked for by activity ${asked.id}\n`))
+    expect(shown).toMatch(/\+ tag\.treasury {2}.* \(report\)\n/)
+
+    await place.service.root.reject(asked.fingerprint)
+    const after = await look(place, ({ waiting }) => waiting.length === 0)
+    expect(after.drift.map(({ address, pending }) => [address, pending])).toEqual([
+      ['tag.treasury', undefined],
+      ['policy.no-exports', undefined],
+    ])
+    expect((await quorate(['watch', 'list'], place)).stdout).not.toContain('asked for by')
+  })
+
   test('it is paused, looked at all the same when asked, resumed, and removed', async () => {
     const place = await watchedScene()
     await quorate(['watch', 'add', place.defs, '--every', '1h'], place)
