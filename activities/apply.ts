@@ -196,6 +196,7 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
       }
       await noteOutcome(deps, { organizationId: plan.organization.id, run, outcome })
       await runs.end({ planDigest, run })
+      deps.onApply?.({ outcome: outcome.state, ms: deps.clock() - Date.parse(outcome.startedAt) })
     },
   }
 

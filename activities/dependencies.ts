@@ -39,8 +39,13 @@ export interface ActivityDependencies {
   readonly whereShown?: () => Promise<ShownBy>
   /** Where messages to people go, and what signs them. @default nothing: no message arrives */
   readonly noticeEnvironment?: NoticeEnvironment
+  /** Told of each apply that is over: how it ended, and how long it took, with all waits for approval. @default nobody */
+  readonly onApply?: OnApply
   readonly logger: Logger
 }
+
+/** Both are as its workflow says, which anybody at Temporal could make: a reader checks them. */
+export type OnApply = (apply: { readonly outcome: ApplyProgress['state']; readonly ms: number }) => void
 
 /** Plans a watched organization from its definitions and lock; throws the reason why there is no plan. */
 export type PlanWatched = (watched: {

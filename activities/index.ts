@@ -6,7 +6,7 @@
 
 export { applyCodes } from './codes.ts'
 export { type Activities, createActivities } from './create.ts'
-export type { ActivityDependencies, PlanWatched, ReadCommit, RotationDependencies } from './dependencies.ts'
+export type { ActivityDependencies, OnApply, PlanWatched, ReadCommit, RotationDependencies } from './dependencies.ts'
 export { ApplyError } from './error.ts'
 export { inTurns } from './in-turns.ts'
 export { readAsPlanned } from './inside.ts'

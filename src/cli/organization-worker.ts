@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createActivities, createPlanStore } from '../../activities/index.ts'
+import { createActivities, createPlanStore, type OnApply } from '../../activities/index.ts'
 import { takeEnvironment } from '../config/index.ts'
 import { p256PublicKey } from '../crypto/index.ts'
 import {
@@ -28,7 +28,7 @@ export async function createOrganizationWorker(
   temporal: TemporalConnections,
   place: WorkerPlace,
   settings: WorkerSettings,
-  { logger, serviceAheadMs, onKey, ...more }: OrganizationWorkerOptions,
+  { logger, serviceAheadMs, onKey, onApply, ...more }: OrganizationWorkerOptions,
 ): ReturnType<typeof createWorker> {
   const clientsOf = (of: WorkerPlace) => ({
     own: createClients(of, settings),
@@ -80,6 +80,7 @@ export async function createOrganizationWorker(
       noticeEnvironment: takeEnvironment(),
       logger,
       ...(serviceAheadMs ? { serviceAheadMs } : {}),
+      ...(onApply ? { onApply } : {}),
     }),
   })
 }
@@ -90,6 +91,7 @@ interface OrganizationWorkerOptions extends Pick<WorkerOptions, 'workflowBundle'
   readonly logger: Logger
   /** How far an embedded service's time is ahead. @default it is not */
   readonly serviceAheadMs?: () => number
+  readonly onApply?: OnApply
   /** Told of the public key of a new key that takes the place of the worker's own. */
   readonly onKey?: (publicKey: string) => void
 }

@@ -2,6 +2,7 @@ import type { QueryName, QueryTypes, Wire } from '../protocol/index.ts'
 import type { Stamper } from '../stamp/index.ts'
 import { type Logger, silentLogger } from '../telemetry/index.ts'
 import type { ApiClock } from './api-clock.ts'
+import type { ClientCode } from './codes.ts'
 import { attemptWithin, type Deadline, pastDeadline } from './deadline.ts'
 import { ClientError } from './error.ts'
 import type { QueryClient, RequestOptions, SubmitClient, SubmitOptions } from './model.ts'
@@ -27,6 +28,8 @@ export interface ClientOptions {
   readonly deadline?: Deadline | undefined
   /** Told by each answer of the time as the API has it. @default nobody */
   readonly clock?: Pick<ApiClock, 'hears'> | undefined
+  /** Told the code of each answer that is a refusal, also of one that is tried again. @default nobody */
+  readonly onRefusal?: ((code: ClientCode) => void) | undefined
   readonly timing?: Timing
 }
 
@@ -51,7 +54,7 @@ export function createSubmitClient(options: ClientOptions): SubmitClient {
 
 function createCaller(options: ClientOptions) {
   const { organizationId, stamper, logger = silentLogger, timing = systemTiming } = options
-  const { post = postByHttp, attemptMs = ATTEMPT_MS, deadline, clock } = options
+  const { post = postByHttp, attemptMs = ATTEMPT_MS, deadline, clock, onRefusal } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const rate = options.rate ?? createRate({ timing })
 
@@ -79,6 +82,7 @@ function createCaller(options: ClientOptions) {
     if (answer.date !== undefined) clock?.hears({ date: answer.date, askedAt: startedAt, cameAt: now })
     logger.debug('answered', { path, status: answer.status, ms: now - startedAt })
     const refusal = answer.status < 200 || answer.status > 299 ? toClientError(answer, { ...asked, now }) : undefined
+    if (refusal) onRefusal?.(refusal.code)
     // A quota is answered with 429 as well, but going slower does not help there.
     if (refusal?.code === 'client/rate-limited') throw slowed(refusal, turn.refused(answer.retryAfterMs))
     turn.taken()

@@ -96,9 +96,12 @@ export function createClients(
 }
 
 /** The parts of a place that a client needs. */
-type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate' | 'logger' | 'deadline' | 'clock'>
+type ClientPlace = Pick<
+  Place,
+  'baseUrl' | 'organizationId' | 'key' | 'rate' | 'logger' | 'deadline' | 'clock' | 'onRefusal'
+>
 
-function clientOptions({ baseUrl, organizationId, key, rate, logger, deadline, clock }: ClientPlace) {
+function clientOptions({ baseUrl, organizationId, key, rate, logger, deadline, clock, onRefusal }: ClientPlace) {
   const more = logger === undefined ? {} : { logger }
-  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, key), rate, deadline, clock, ...more }
+  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, key), rate, deadline, clock, onRefusal, ...more }
 }

@@ -1,4 +1,4 @@
-import type { ApiClock, Deadline, Rate } from '../client/index.ts'
+import type { ApiClock, ClientCode, Deadline, Rate } from '../client/index.ts'
 import type { CommandKey, KeeperKey, SignatureScheme, StampingKey } from '../stamp/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 
@@ -27,6 +27,8 @@ export interface Place {
   readonly rate: Rate
   /** Told of requests that are tried again or wait for an answer. @default nobody */
   readonly logger?: Logger
+  /** Told the code of each answer of the API that is a refusal. @default nobody */
+  readonly onRefusal?: (code: ClientCode) => void
   /** How long the API may hold back the reads of this command. @default none, as for a worker */
   readonly deadline?: Deadline
 }

@@ -100,7 +100,7 @@ export function createKeptReader({ folder, folders, files }: WatchedDefinitions)
 }
 
 /** The place of a worker: it has no terminal, and its own data folder. */
-type WorkerPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate' | 'subOrganizationKeys'>
+type WorkerPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate' | 'subOrganizationKeys' | 'onRefusal'>
 
 /** Makes what plans watched organizations with the key of a worker. It reads and has no way to submit. */
 export function createWatchPlanner(

@@ -4,6 +4,8 @@
  * given, no key, no text of an error.
  */
 import type { Worker } from '@temporalio/worker'
+import type { OnApply } from '../../activities/index.ts'
+import type { ClientCode } from '../client/index.ts'
 import { listenOnLoopback, readable } from '../loopback/index.ts'
 import { ANSWERS_MS, type Health, type MonitorOptions } from './monitor-model.ts'
 import type { OnStep } from './step-count.ts'
@@ -12,6 +14,9 @@ export interface Monitor {
   readonly healthUrl: string
   readonly metricsUrl: string
   readonly onStep: OnStep
+  readonly onApply: OnApply
+  /** Told the code of each answer of the API that is a refusal. */
+  readonly onRefusal: (code: ClientCode) => void
   /** From now on this worker's state is told; before, that it starts. */
   observe(worker: Pick<Worker, 'getState' | 'getStatus'>): void
   close(): Promise<void>
@@ -48,6 +53,8 @@ export async function openMonitor(options: MonitorOptions): Promise<Monitor> {
     healthUrl: `${listener.url}/healthz`,
     metricsUrl: `${listener.url}/metrics`,
     onStep: metrics.onStep,
+    onApply: metrics.onApply,
+    onRefusal: metrics.onRefusal,
     observe(running) {
       worker = running
     },

@@ -1,11 +1,15 @@
 /** The metrics of a worker, in Prometheus' form (docs/reconciler.md). */
 import type { Worker } from '@temporalio/worker'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { WatchState } from '../../activities/index.ts'
+import type { OnApply, WatchState } from '../../activities/index.ts'
+import type { ClientCode } from '../client/index.ts'
 import { ANSWERS_MS, type Health, type MonitorOptions } from './monitor-model.ts'
 import type { OnStep } from './step-count.ts'
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300]
+/** Applies wait for people: up to three days. */
+const APPLY_SECONDS = [1, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400, 259_200]
+const APPLY_ENDS: readonly string[] = ['done', 'failed', 'rejected', 'cancelled']
 const QUEUES = { workflow: 1, activity: 2 } as const
 
 type Running = Pick<Worker, 'getState' | 'getStatus'> | undefined
@@ -32,6 +36,21 @@ export function createWorkerMetrics(
     buckets: SECONDS,
     registers,
   })
+  const applySeconds = new Histogram({
+    name: 'quorate_worker_apply_seconds',
+    help: 'How long applies took that are over, with all waits for approval, by outcome',
+    labelNames: ['outcome'],
+    buckets: APPLY_SECONDS,
+    registers,
+  })
+  const refusals = new Counter({
+    name: 'quorate_worker_api_refusals_total',
+    help: 'Answers of the API that are refusals, by error code',
+    labelNames: ['code'],
+    registers,
+  })
+  // A limit that was not met yet is seen as 0, so that the first refusal is a rise.
+  refusals.inc({ code: 'client/rate-limited' satisfies ClientCode }, 0)
   const up = gauge('worker_up', 'Whether the worker, Temporal and the API are there (1) or not (0)', 'part')
   const inFlight = gauge('worker_in_flight', 'What this worker has under way', 'kind')
   const backlog = gauge('worker_queue_tasks', 'Tasks that no worker has taken yet, by kind of queue', 'kind')
@@ -59,6 +78,12 @@ export function createWorkerMetrics(
       stepsOver.inc({ step: name, outcome })
       stepSeconds.observe({ step: name }, ms / 1e3)
     }) satisfies OnStep,
+    onApply: (({ outcome, ms }) => {
+      if (APPLY_ENDS.includes(outcome) && ms >= 0) applySeconds.observe({ outcome }, ms / 1e3)
+    }) satisfies OnApply,
+    onRefusal(code: ClientCode) {
+      refusals.inc({ code })
+    },
     async text() {
       await read()
       return { type: registry.contentType, text: await registry.metrics() }

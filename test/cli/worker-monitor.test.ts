@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { askOperator } from '../../src/service/operator/index.ts'
 import { openMonitor } from '../../src/worker/index.ts'
 import { builtMain } from '../built.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
@@ -24,7 +25,7 @@ async function samplesOf(url: string): Promise<ReadonlyMap<string, number>> {
 }
 
 test('a worker serves its health and the state of its watch, and ends with 0 when it is told to', async () => {
-  const place = await scene({ more: { QUORATE_PAYLOAD_KEY: TEST_PAYLOAD_KEY } })
+  const place = await scene({ operator: true, more: { QUORATE_PAYLOAD_KEY: TEST_PAYLOAD_KEY } })
   await place.stopWorker()
   const worker = spawn(process.execPath, [builtMain(), 'worker', '--json', '--metrics-port', '0'], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...place.env },
@@ -79,6 +80,21 @@ test('a worker serves its health and the state of its watch, and ends with 0 whe
     ['quorate_worker_queue_tasks{kind="activity"}', 0],
   ] as const)
     expect([name, samples.get(name)]).toEqual([name, value])
+
+  // An apply whose first submit is refused with 429, and is made again.
+  const refusals = (code: string) => `quorate_worker_api_refusals_total{code="${code}"}`
+  expect(samples.get(refusals('client/rate-limited'))).toBe(0)
+  const fault = { path: '/public/v1/submit/*', times: 1, status: 429, retryAfter: 1 } as const
+  await askOperator(place.service.dataDir, { kind: 'add-fault', fault })
+  const applied = await quorate(['apply', folder, '--yes'], place)
+  expect(applied.exit, applied.stderr).toBe(0)
+  const ended = await vi.waitFor(async () => {
+    const found = await samplesOf(metricsUrl)
+    expect(found.get('quorate_worker_apply_seconds_count{outcome="done"}')).toBe(1)
+    return found
+  })
+  expect(ended.get(refusals('client/rate-limited'))).toBe(1)
+  expect(ended.get('quorate_worker_apply_seconds_sum{outcome="done"}')).toBeGreaterThan(1)
 
   const page = await (await fetch(metricsUrl)).text()
   expect(page).not.toContain('acme')

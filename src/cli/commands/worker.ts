@@ -59,9 +59,10 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
       throw error
     })
   const news = webhookPort === undefined ? undefined : await listen(webhookPort)
-  const counted = monitor ? { onStep: monitor.onStep } : {}
+  const counted = monitor ? { onStep: monitor.onStep, onApply: monitor.onApply } : {}
+  const told = monitor ? { ...place, onRefusal: monitor.onRefusal } : place
   const version = versioned && { ...versioned, deployment: deploymentOf(organizationId) }
-  const running = await createOrganizationWorker(temporal, place, settings, {
+  const running = await createOrganizationWorker(temporal, told, settings, {
     logger,
     ...counted,
     ...(version ? { version } : {}),
