@@ -137,8 +137,8 @@ test('watch: by a webhook a hand edit is told within 5 s, one inside a sub-organ
   console.log(
     `told after ${took.map((ms) => `${Math.round(ms)} ms`).join(', ')}; a look takes ${Math.round(lookMs)} ms`,
   )
-  // The next look by the clock is an hour away. Another process may have the machine for a while.
-  expect(Math.min(...took)).toBeLessThan(5_000 + 3 * lookMs)
+  // The next look by the clock is an hour away. Another process may have the machine for a while: once in three it may be late.
+  expect(took.toSorted((one, other) => one - other)[1]).toBeLessThan(5_000 + 3 * lookMs)
   expect(await countActivities(place.service)).toBe(before + 3)
 
   // Inside: a look asks nothing of it before the next sweep, which is an hour away.
