@@ -13,6 +13,7 @@ import {
   type Approver,
   type Coalitions,
   type CompiledPolicy,
+  type CredentialFacts,
   compilePolicy,
   type PolicyContext,
   readsOf,
@@ -159,6 +160,10 @@ const NOT_ACTING = GAIN_NAMES.filter((gain) => !actsForOthers(new Set([gain]))).
   0,
 )
 
+/** What is not followed where some act for others of whom policies ask this very key. */
+const OWN_KEYS =
+  'policies ask for keys that are somebody’s own: what others gain who act for this user, together with who keeps such a key, was not followed'
+
 const MOST_REACHES = 1500
 const MOST_SETS = 200
 const MOST_PATHS = 300
@@ -253,7 +258,14 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
   // A wallet name that no policy compares with evades each DENY that goes by name, so one such name is tried too.
   const walletNames = chains.get('wallet.label') ?? (chains.has('wallet') ? 'otherwise' : undefined)
   const newNames = walletNames === undefined ? [] : [...(walletNames === 'otherwise' ? [] : walletNames), 'a new name']
-  const readsCredentials = readsOf(...rules.map(({ compiled }) => compiled.consensus?.tree)).roots.has('credentials')
+  const consensuses = readsOf(...rules.map(({ compiled }) => compiled.consensus?.tree))
+  const readsCredentials = consensuses.roots.has('credentials')
+  /** Whether a policy tells a credential from each that is added. */
+  const isAskedFor = (credential: CredentialFacts) =>
+    (['id', 'public_key', 'credential_id'] as const).some((field) => {
+      const use = consensuses.chains.get(`credentials.${field}`)
+      return use === 'otherwise' || use?.has(credential[field] ?? '') === true
+    })
   const moves = movesOf({
     features,
     hasPolicies: rules.length > 0,
@@ -404,11 +416,21 @@ function createSearch(actual: Actual, { nowMs, limits }: { readonly nowMs: numbe
         follow(all)
         if (walletNames === 'otherwise' && all.some(({ gains }) => gains.has('walletNames')))
           limits.add('policies read `wallet.label` in a way of which not every name was tried')
+        if (all.some(lacksOwnKeys)) limits.add(OWN_KEYS)
         for (const move of UNFOLLOWED) if (isOpenTo(move, all)) limits.add(move.says)
         return all
       },
     )
   }
+  /** Whether they act for somebody of whom a policy asks a key of their own, and may need it. */
+  const lacksOwnKeys = (reach: Reach): boolean =>
+    actsForOthers(reach.gains) &&
+    !isRoot(reach) &&
+    !writesAll(reach) &&
+    everybody.some(
+      ({ approver, credentials = [] }) =>
+        !includes(reach.people, peopleOf([approver.id])) && credentials.some(isAskedFor),
+    )
   /** Whether people who are not the root quorum and cannot write policies may make a move of a kind that is not followed. */
   const isOpenTo = ({ requests, matters }: (typeof UNFOLLOWED)[number], all: readonly Reach[]): boolean => {
     if (!matters({ features, readsCredentials })) return false

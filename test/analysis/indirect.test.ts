@@ -238,6 +238,24 @@ describe('indirect', () => {
     ])
   })
 
+  test('that somebody acts for others whose own key a policy asks for is said not to be followed', () => {
+    const signsBy = (who: string) =>
+      live(
+        'policy.key',
+        policy(
+          `credentials.any(c, c.public_key == '${key(who)['publicKey']}') && ${is('carol')} && approvers.count() > 1`,
+          "activity.action == 'SIGN'",
+        ),
+      )
+    const adds = may("activity.type == 'ACTIVITY_TYPE_CREATE_API_KEYS_V2'")
+    const limitsOf = (policies: readonly Resource[]) => told(office({}, policies)).limits
+    expect(limitsOf([signsBy('carol'), adds])).toEqual([expect.stringContaining('was not followed')])
+    // Only the root quorum adds keys to others, which needs nobody; a key of nobody; Bob's own, which he keeps himself.
+    expect(limitsOf([signsBy('carol')])).toEqual([])
+    expect(limitsOf([signsBy('nobody'), adds])).toEqual([])
+    expect(limitsOf([signsBy('bob'), adds])).toEqual([])
+  })
+
   test('a wallet is given the name that a policy asks for, or one that no DENY asks for', () => {
     const hot = (condition: string, effect: 'allow' | 'deny' = 'allow', who: string | null = is('bob')) =>
       live(`policy.${effect}`, policy(who, `activity.action == 'SIGN' && ${condition}`, effect))
