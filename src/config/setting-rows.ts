@@ -97,7 +97,7 @@ export const settingRows = {
     flag: '--requests-per-second',
     argument: '<number>',
     meaning:
-      'most requests a second of this process; published are 1, 3 or 60 by plan, 10 for a sub-organization (default: no limit)',
+      'most requests a second of all processes of the data folder; published are 1, 3 or 60 by plan, 10 for a sub-organization (default: no limit)',
   },
 } as const satisfies Record<string, SettingRow>
 
