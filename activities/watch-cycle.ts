@@ -65,13 +65,15 @@ export function driftOf(
 ): readonly DriftRow[] {
   const key = ({ address, action }: Pick<DriftRow, 'address' | 'action'>) => `${action} ${address}`
   const seen = new Map(before.drift.map((row) => [key(row), row.since]))
-  const asked = waiting.map(({ id, intent }) => ({ id, texts: textsIn(intent) }))
-  const pendingOf = ({ id }: Change) => (id === undefined ? undefined : asked.find(({ texts }) => texts.has(id))?.id)
+  const intents = waiting.map(({ id, intent }) => ({ id, texts: textsIn(intent) }))
+  const pendingOf = ({ id }: Change) => (id === undefined ? undefined : intents.find(({ texts }) => texts.has(id))?.id)
   return allPlans(plan).flatMap((one) =>
     one.changes.flatMap((change): readonly DriftRow[] => {
       const { kind, action, cause, author } = change
-      const mode = modeOf(watch, kind)
-      if (mode === 'ignore') return []
+      const asked = modeOf(watch, kind)
+      if (asked === 'ignore') return []
+      // A repair and a proposal leave out what is inside.
+      const mode = one === plan ? asked : 'report'
       const address = one === plan ? change.address : `${one.organization.name}/${change.address}`
       const pending = pendingOf(change)
       return [
