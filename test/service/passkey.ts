@@ -35,6 +35,19 @@ export interface Passkey {
   stamp(text: string, overrides?: Partial<Parameters<ReturnType<typeof createCredential>['assert']>[0]>): string
 }
 
+/** A registration as the first versions of activities take it: as the browser gave it. */
+export function asBrowserGave(
+  { authenticatorName, challenge, attestation }: ReturnType<Passkey['register']>,
+  userId: string,
+) {
+  const { credentialId: id, clientDataJson, attestationObject } = attestation
+  const credential = { id, rawId: id, type: 'public-key', clientExtensionResults: {} }
+  return {
+    ...{ authenticatorName, challenge, userId },
+    attestation: { ...credential, response: { clientDataJson, attestationObject } },
+  }
+}
+
 /** Creates a passkey of a relying party, in an authenticator of its own. */
 export function createPasskey(algorithm: Algorithm = 'ES256', relyingParty = 'app.acme.test'): Passkey {
   const credential = createCredential(algorithm, relyingParty)

@@ -3,7 +3,7 @@ import { sha256 } from '../../../src/crypto/index.ts'
 import { encodeBase64Url, encodeHex, encodeUtf8 } from '../../../src/encoding/index.ts'
 import type { ActivityType } from '../../../src/protocol/index.ts'
 import { createTestUser, startTestService, type TestService } from '../harness.ts'
-import { createPasskey, type Passkey, type RegistrationOverrides } from '../passkey.ts'
+import { asBrowserGave, createPasskey, type Passkey, type RegistrationOverrides } from '../passkey.ts'
 import { complete, exhausted, invalid, makeUser, NOBODY, newUser, type Refusal, refusalOf, taken } from './steps.ts'
 
 let service: TestService
@@ -51,17 +51,7 @@ describe('create_authenticators', () => {
   test('create_authenticators: the first version takes what the browser gave', async () => {
     const userId = await makeUser(service.root)
     const passkey = createPasskey('RS256')
-    const { authenticatorName, challenge, attestation } = passkey.register()
-    const { credentialId: id, clientDataJson, attestationObject } = attestation
-    const credential = { id, rawId: id, type: 'public-key', clientExtensionResults: {} }
-    const authenticators = [
-      {
-        authenticatorName,
-        challenge,
-        userId,
-        attestation: { ...credential, response: { clientDataJson, attestationObject } },
-      },
-    ]
+    const authenticators = [asBrowserGave(passkey.register(), userId)]
     await complete(service.root, 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS', { userId, authenticators })
     const { authenticators: listed } = await service.root.query('get_authenticators', { userId })
     expect(listed.map(({ credentialId, transports }) => [credentialId, transports])).toEqual([

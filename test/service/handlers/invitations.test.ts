@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestClock, startTestService, type TestService } from '../harness.ts'
 import { messageOf } from '../one-time-passcodes/outbox.ts'
-import { createPasskey, type Passkey } from '../passkey.ts'
+import { asBrowserGave, createPasskey, type Passkey } from '../passkey.ts'
 import { complete, exhausted, fresh, invalid, invalidField, missing, NOBODY, type Refusal, refusalOf } from './steps.ts'
 
 const clock = createTestClock()
@@ -109,6 +109,17 @@ describe('invitations', () => {
     expect([again.status, again.body['turnkeyErrorCode']]).toEqual([401, 'PUBLIC_KEY_NOT_FOUND'])
     expect(await remove(invitationId)).toEqual({ invitationId })
     expect((await service.root.query('get_user', { userId })).user.userId).toBe(userId)
+  })
+
+  test('invitations: the first version of acceptance takes what the browser gave', async () => {
+    const { client, userId, invitationId } = await invite()
+    const passkey = createPasskey()
+    const authenticator = asBrowserGave(passkey.register(), userId)
+    const done = await complete(client, 'ACTIVITY_TYPE_ACCEPT_INVITATION', { invitationId, userId, authenticator })
+    expect(done).toEqual({ invitationId, userId })
+    const { user } = await service.root.query('get_user', { userId })
+    expect(user.authenticators.map(({ credentialId }) => credentialId)).toEqual([passkey.credentialId])
+    await remove(invitationId)
   })
 
   test('invitations: the key accepts its own invitation and does nothing else, and no other key accepts it', async () => {

@@ -6,7 +6,7 @@ import { type ActivityType, activities, type JsonObject, type Wire } from '../..
 import { mayEnrol } from '../../../src/service/engine/enrolment.ts'
 import { Secret } from '../../../src/telemetry/index.ts'
 import { type Answer, startTestService, type TestService } from '../harness.ts'
-import { createPasskey, type Passkey } from '../passkey.ts'
+import { asBrowserGave, createPasskey, type Passkey } from '../passkey.ts'
 import { complete, invalid, newUser, type Refusal, refusalOf, taken } from './steps.ts'
 import { newApp } from './tvc.ts'
 
@@ -109,6 +109,15 @@ describe('create_organization', () => {
     expect((await service.root.raw(body.path, body.text, withSecret)).status).toBe(401)
     expect(await isThere(passkey, organizationId)).toBe(false)
     expect((await send(passkey, body, withSecret)).status).toBe(200)
+  })
+
+  test('create_organization: the first version takes what the browser gave', async () => {
+    const [passkey, organizationId, rootUserId] = [createPasskey(), randomUUID(), randomUUID()]
+    const rootAuthenticator = asBrowserGave(passkey.register(), rootUserId)
+    const parameters = parametersOf(passkey, { rootUserId, rootAuthenticator })
+    const body = service.body('ACTIVITY_TYPE_CREATE_ORGANIZATION', parameters, { organizationId })
+    expect(activityOf(await send(passkey, body, withSecret))).toMatchObject({ status: 'ACTIVITY_STATUS_COMPLETED' })
+    expect(await isThere(passkey, organizationId)).toBe(true)
   })
 
   test('create_organization: an id that an organization or a user has is refused', async () => {

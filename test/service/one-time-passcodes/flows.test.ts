@@ -127,19 +127,22 @@ describe('codes', () => {
 })
 
 describe('what a proved contact serves for', () => {
-  test('a login: a session that published clients verify, once', async () => {
-    const contact = newEmail()
-    const userId = await makeUser(service.root, { userEmail: contact })
-    const proof = await prove(service, { contact })
-    const { publicKey, privateKey } = generateP256KeyPair()
-    const intent = loginBy(proof, publicKey)
-    const { session } = await complete(service.root, 'ACTIVITY_TYPE_OTP_LOGIN_V2', intent)
-    expect(await verifySessionJwtSignature(session, service.service.bootstrap.notarizerPublicKey)).toBe(true)
-    expect(claimsOf(session)).toMatchObject({ user_id: userId, public_key: publicKey })
-    expect(await service.client(privateKey).query('whoami')).toMatchObject({ userId })
-    const again = complete(service.root, 'ACTIVITY_TYPE_OTP_LOGIN_V2', { ...intent, invalidateExisting: true })
-    expect(await refusalOf(again)).toEqual(invalid('invalid verification token: it was used'))
-  })
+  test.each(['ACTIVITY_TYPE_OTP_LOGIN', 'ACTIVITY_TYPE_OTP_LOGIN_V2'] as const)(
+    'a login, %s: a session that published clients verify, once',
+    async (type) => {
+      const contact = newEmail()
+      const userId = await makeUser(service.root, { userEmail: contact })
+      const proof = await prove(service, { contact })
+      const { publicKey, privateKey } = generateP256KeyPair()
+      const intent = loginBy(proof, publicKey)
+      const { session } = await complete(service.root, type, intent)
+      expect(await verifySessionJwtSignature(session, service.service.bootstrap.notarizerPublicKey)).toBe(true)
+      expect(claimsOf(session)).toMatchObject({ user_id: userId, public_key: publicKey })
+      expect(await service.client(privateKey).query('whoami')).toMatchObject({ userId })
+      const again = complete(service.root, type, { ...intent, invalidateExisting: true })
+      expect(await refusalOf(again)).toEqual(invalid('invalid verification token: it was used'))
+    },
+  )
 
   test('a sign-up, in both versions, whose contact counts as verified; and a login inside', async () => {
     for (const type of [
@@ -202,11 +205,15 @@ describe('what a proved contact serves for', () => {
 })
 
 describe('the older logins', () => {
-  test('otp_auth gives a credential bundle that the published function opens', async () => {
+  test.each([
+    ['ACTIVITY_TYPE_INIT_OTP_AUTH', {}],
+    ['ACTIVITY_TYPE_INIT_OTP_AUTH_V2', { otpLength: 6, alphanumeric: false }],
+    ['ACTIVITY_TYPE_INIT_OTP_AUTH_V3', { appName: 'Acme' }],
+  ] as const)('otp_auth after %s gives a credential bundle that the published function opens', async (type, more) => {
     const contact = newEmail()
     const userId = await makeUser(service.root, { userEmail: contact })
     const { result, message } = await messageOf(service, () =>
-      complete(service.root, 'ACTIVITY_TYPE_INIT_OTP_AUTH_V3', { otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Acme' }),
+      complete(service.root, type, { otpType: 'OTP_TYPE_EMAIL', contact, ...more }),
     )
     const target = generatePublished()
     const intent = { otpId: result.otpId, otpCode: codeIn(message), targetPublicKey: target.publicKeyUncompressed }
@@ -216,45 +223,51 @@ describe('the older logins', () => {
     expect(await refusalOf(complete(service.root, 'ACTIVITY_TYPE_OTP_AUTH', { ...intent }))).toEqual(wrong)
   })
 
-  test('email_auth mails a link with a bundle', async () => {
-    const contact = newEmail()
-    const userId = await makeUser(service.root, { userEmail: contact })
-    const target = generatePublished()
-    const { message } = await messageOf(service, () =>
-      complete(service.root, 'ACTIVITY_TYPE_EMAIL_AUTH_V3', {
-        email: contact,
-        targetPublicKey: target.publicKeyUncompressed,
-        emailCustomization: { appName: 'A & B', magicLinkTemplate: 'https://app.example.com/auth?bundle=%s' },
-      }),
-    )
-    expect(message).toMatchObject({ kind: 'email', to: contact, subject: 'Log in to A & B' })
-    const bundle = /bundle=(\w+)/.exec(message.text)![1]!
-    const privateKey = decryptCredentialBundle(bundle, target.privateKey)
-    expect(await service.client(privateKey).query('whoami')).toMatchObject({ userId })
-    expect('html' in message && message.html).toContain('A &#38; B')
-  })
+  test.each(['ACTIVITY_TYPE_EMAIL_AUTH', 'ACTIVITY_TYPE_EMAIL_AUTH_V2', 'ACTIVITY_TYPE_EMAIL_AUTH_V3'] as const)(
+    'email_auth, %s, mails a link with a bundle',
+    async (type) => {
+      const contact = newEmail()
+      const userId = await makeUser(service.root, { userEmail: contact })
+      const target = generatePublished()
+      const { message } = await messageOf(service, () =>
+        complete(service.root, type, {
+          email: contact,
+          targetPublicKey: target.publicKeyUncompressed,
+          emailCustomization: { appName: 'A & B', magicLinkTemplate: 'https://app.example.com/auth?bundle=%s' },
+        }),
+      )
+      expect(message).toMatchObject({ kind: 'email', to: contact, subject: 'Log in to A & B' })
+      const bundle = /bundle=(\w+)/.exec(message.text)![1]!
+      const privateKey = decryptCredentialBundle(bundle, target.privateKey)
+      expect(await service.client(privateKey).query('whoami')).toMatchObject({ userId })
+      expect('html' in message && message.html).toContain('A &#38; B')
+    },
+  )
 
-  test('a recovery key recovers its user, and is good for nothing else', async () => {
-    const contact = newEmail()
-    const userId = await makeUser(service.root, { userEmail: contact })
-    const target = generatePublished()
-    const { message } = await messageOf(service, () =>
-      complete(service.root, 'ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY_V2', {
-        email: contact,
-        targetPublicKey: target.publicKeyUncompressed,
-        emailCustomization: { appName: 'Acme' },
-      }),
-    )
-    const bundle = /code:\s+(\w+)\n/.exec(message.text)![1]!
-    const recovery = service.client(decryptCredentialBundle(bundle, target.privateKey))
-    const refused = [403, 7, 'request not authorized', 'REQUEST_NOT_AUTHORIZED']
-    expect(await refusalOf(recovery.query('whoami'))).toEqual(refused)
-    expect(
-      await refusalOf(recovery.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'x', userIds: [] })),
-    ).toEqual(refused)
-    const intent = { userId, authenticator: createPasskey().register() }
-    const { authenticatorId } = await complete(recovery, 'ACTIVITY_TYPE_RECOVER_USER', intent)
-    const { user } = await service.root.query('get_user', { userId })
-    expect(user?.authenticators?.map((one) => one.authenticatorId)).toEqual(authenticatorId)
-  })
+  test.each(['ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY', 'ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY_V2'] as const)(
+    'a recovery key of %s recovers its user, and is good for nothing else',
+    async (type) => {
+      const contact = newEmail()
+      const userId = await makeUser(service.root, { userEmail: contact })
+      const target = generatePublished()
+      const { message } = await messageOf(service, () =>
+        complete(service.root, type, {
+          email: contact,
+          targetPublicKey: target.publicKeyUncompressed,
+          emailCustomization: { appName: 'Acme' },
+        }),
+      )
+      const bundle = /code:\s+(\w+)\n/.exec(message.text)![1]!
+      const recovery = service.client(decryptCredentialBundle(bundle, target.privateKey))
+      const refused = [403, 7, 'request not authorized', 'REQUEST_NOT_AUTHORIZED']
+      expect(await refusalOf(recovery.query('whoami'))).toEqual(refused)
+      expect(
+        await refusalOf(recovery.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'x', userIds: [] })),
+      ).toEqual(refused)
+      const intent = { userId, authenticator: createPasskey().register() }
+      const { authenticatorId } = await complete(recovery, 'ACTIVITY_TYPE_RECOVER_USER', intent)
+      const { user } = await service.root.query('get_user', { userId })
+      expect(user?.authenticators?.map((one) => one.authenticatorId)).toEqual(authenticatorId)
+    },
+  )
 })
