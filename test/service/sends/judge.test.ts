@@ -15,8 +15,8 @@ afterAll(async () => {
   await chain.close()
 })
 
-test('sends: what is in a block is looked for once, and after that its block is', async () => {
-  const { anvil, node, makeSender, submit, end, mine, until } = stage
+test('sends: what is in a block is looked for once, after that its block is, and both before it is settled', async () => {
+  const { anvil, node, makeSender, submit, end, mine, until, turns } = stage
   const from = await makeSender()
   const { eth } = await end(await submit(from))
   const { blockNumber } = await anvil.rpc<{ blockNumber: string }>('eth_getTransactionReceipt', eth!.txHash)
@@ -31,12 +31,16 @@ test('sends: what is in a block is looked for once, and after that its block is'
     await mine(1)
     await until(async () => asked.blocks > blocks)
   }
-  // A look asks for the block first, and once for what is in it: that is over when the next look begins.
   await lookAgain()
-  await lookAgain()
+  // That look is over.
+  await turns()
   asked.receipts = 0
   await lookAgain()
+  await turns()
   expect(asked.receipts).toBe(0)
+  // With the last of its confirmations.
+  await lookAgain()
+  await until(async () => asked.receipts > 0)
 })
 
 test('sends: a node that lies of all fees is believed up to the cap of the chain; above it a send waits, unsigned', async () => {
