@@ -16,7 +16,7 @@ export interface VoteState {
 
 /**
  * Reads which approvals still count at `nowMs`, and whether one of them is the acting user's.
- * @param userId the acting user. @default whoever has voted with the key
+ * @param userId the acting user. @default the user who has voted with the key
  */
 export function readVotes(activity: Wire.Activity, publicKey: string, nowMs: number, userId?: string): VoteState {
   const { approvals, lapsed, rejections } = votesOn(activity, nowMs)

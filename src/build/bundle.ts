@@ -36,7 +36,13 @@ const BUNDLED = new Set([
 ])
 
 /** What the commands that people wait for load, in the order in which they have more to load. */
-const WAITED_FOR = ['src/cli/start.ts', 'src/cli/run.ts', 'src/cli/commands/validate.ts', 'src/cli/commands/plan.ts']
+const WAITED_FOR = [
+  'src/cli/start.ts',
+  'src/cli/run.ts',
+  'src/cli/deadline.ts',
+  'src/cli/commands/validate.ts',
+  'src/cli/commands/plan.ts',
+]
 
 /** Writes programs, given by their paths in the repository, into a folder as few files, with the packages that all need. */
 export async function bundle(entryPoints: readonly string[], folder: string): Promise<void> {

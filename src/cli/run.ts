@@ -3,7 +3,7 @@ import { EXIT, QuorateError, renderError, toErrorJson, withoutKeys } from '../di
 import { explainSystemError } from '../local/index.ts'
 import type { CommandInput } from './command.ts'
 import { commands } from './commands/index.ts'
-import { type CommandDeadline, createDeadline } from './deadline.ts'
+import type { CommandDeadline } from './deadline.ts'
 import { createIo, type Io, writeJson } from './io.ts'
 import { readCommandLine } from './program.ts'
 import { line, workflowCommands } from './screen.ts'
@@ -47,7 +47,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     json = options['json'] === true
     const settings = readSettings(environment, flags)
     if (row.opening) io.say(line`${withoutKeys(row.opening(args, settings))}\n`)
-    deadline = createDeadline(options)
+    deadline = (await import('./deadline.ts')).createDeadline(options)
     const input = { settings, environment, io, args, options, json, deadline, commands }
     for (const path of writes) (await import('./files.ts')).assertWritable(path)
     const run = async () => (await row.load())(input)

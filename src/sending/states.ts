@@ -99,7 +99,7 @@ export function nextOf(known: KnownOfSend): string | undefined {
   if (state === 'waiting' && fingerprint !== undefined) return nextOfWaiting([fingerprint])
   const { next }: StateRow = SEND_STATES[state]
   const error = known.progress?.error
-  // Whoever waits for it does not know that the worker has another key.
+  // The command that waits for the send does not know that the worker has another key.
   if (error?.code === 'apply/other-user' && !SEND_STATES[state].isOver) return error.next
   const { replacedBy } = known
   // Sent once more under another reference, it would be paid twice.

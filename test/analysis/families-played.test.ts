@@ -235,19 +235,22 @@ describe('families played', () => {
   }
 
   // Before the origins of passkeys are narrowed below.
-  test.each(ELSEWHERE)('families played: whoever does %s elsewhere gets nothing done here', async (type, elsewhere) => {
-    expect(FAMILIES[activities[type].family]).toHaveProperty('nothing')
-    const me = await createTestUser(service, fresh('me'), [probed])
-    const passkey = createPasskey()
-    const mine = { userId: me.userId, authenticators: [passkey.register()] }
-    await complete(service.root, 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', mine)
-    const clients = [me.client, { ...me.client, raw: rawBy(passkey) }]
-    expect(await getsDone(clients)).toEqual([])
-    const { organizationId, parameters } = await elsewhere(passkey)
-    const { body } = await stamped(passkey, type, parameters, organizationId)
-    expect(body['activity']).toMatchObject({ organizationId, status: 'ACTIVITY_STATUS_COMPLETED' })
-    expect(await getsDone(clients)).toEqual([])
-  })
+  test.each(ELSEWHERE)(
+    'families played: a user who does %s elsewhere gets nothing done here',
+    async (type, elsewhere) => {
+      expect(FAMILIES[activities[type].family]).toHaveProperty('nothing')
+      const me = await createTestUser(service, fresh('me'), [probed])
+      const passkey = createPasskey()
+      const mine = { userId: me.userId, authenticators: [passkey.register()] }
+      await complete(service.root, 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', mine)
+      const clients = [me.client, { ...me.client, raw: rawBy(passkey) }]
+      expect(await getsDone(clients)).toEqual([])
+      const { organizationId, parameters } = await elsewhere(passkey)
+      const { body } = await stamped(passkey, type, parameters, organizationId)
+      expect(body['activity']).toMatchObject({ organizationId, status: 'ACTIVITY_STATUS_COMPLETED' })
+      expect(await getsDone(clients)).toEqual([])
+    },
+  )
 
   test.each(MAILED)('families played: whoever does %s by a key from a mail gets nothing done', async (type, mailed) => {
     expect(FAMILIES[activities[type].family]).toHaveProperty('nothing')

@@ -65,8 +65,7 @@ describe('the first line', () => {
     const beginning = await beginningOf(args)
     expect(beginning.text).toContain(text)
     expect(beginning.needs).toEqual(['cli', 'commander', 'config', 'diagnostics', 'local', 'telemetry'])
-    // With the deadline of a command and its durations: loaded apart, they would be bundled with the planner.
-    expect(beginning.modules).toBeLessThan(68)
+    expect(beginning.modules).toBeLessThan(66)
   })
 
   test.each(['clock', 'fault list'])('cli: `quorate %s` asks the service without loading it', async (command) => {

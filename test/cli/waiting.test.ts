@@ -148,6 +148,8 @@ test('waiting: an apply that is followed while Temporal goes silent says so', as
   await following.says(/Temporal does not answer, for \d+ s now; last known: waiting [\da-f-]+ create tag one/)
   expect(performance.now() - hushedAt).toBeLessThan(10_000)
   // It is not waited for as long as a call and its repetitions may take.
+  await following.says(/answers no more/)
+  expect(performance.now() - hushedAt).toBeLessThan(30_000)
   const { exit, stderr } = await following.ended
   expect([exit, stderr]).toEqual([1, expect.stringMatching(/error worker\/temporal-unreachable: .* answers no more/)])
 })

@@ -120,9 +120,11 @@ async function whileThere<T>(
   let isOver = false
   const watch = async () => {
     let answeredAt = performance.now()
-    for (await pause(QUIET_MS); !isOver; await pause(PAUSE_MS)) {
-      if (await answers(PROBE_MS)) answeredAt = performance.now()
-      else if (performance.now() - answeredAt >= awayMs) break
+    const isAway = () => performance.now() - answeredAt >= awayMs
+    const within = (ms: number) => Math.max(1, Math.min(ms, answeredAt + awayMs - performance.now()))
+    for (await pause(QUIET_MS); !isOver; await pause(within(PAUSE_MS))) {
+      if (await answers(within(PROBE_MS))) answeredAt = performance.now()
+      else if (isAway()) break
     }
     if (isOver) return
     away.reject(

@@ -93,7 +93,7 @@ export function createWatcher(tools: EthereumTools): Watcher {
   }
 
   /**
-   * Why it was reverted. One field of one answer says that it was, and whoever believes it pays again: it counts by two looks, by every
+   * Why it was reverted. One field of one answer says that it was, and a payer who believes it pays again: it counts by two looks, by every
    * further node, and not against the node's own tracer.
    */
   async function readRevert(
