@@ -356,6 +356,34 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   main: ['old-node', 'start'],
 }
 
+/**
+ * The wall of `policy/fast`, which evaluates the commonest forms of policies without their general steps: what of the room it may
+ * import, and its files that others may, with those. It is no other result than theirs, so nothing else needs to know of it. It has no
+ * index: half of it is below the evaluator, which asks it for each node, and half of it above, so that one door would be a circle.
+ */
+const policyFast = {
+  mayImport: [
+    'ast',
+    'compiled-policy',
+    'environment',
+    'expression',
+    'frame',
+    'generated',
+    'limits',
+    'load',
+    'model',
+    'types',
+    'unit',
+    'values',
+  ],
+  importedBy: {
+    'direct.ts': ['evaluate'],
+    'quantify.ts': ['evaluate'],
+    'index-of-policies.ts': ['authorize', 'index'],
+    'sound.ts': ['taking-part'],
+  } as Readonly<Record<string, readonly string[]>>,
+}
+
 /** Files that may be imported past a room's index, because what is bundled must stay small: workflows, and policies in a browser. */
 const importedByPath = [
   'src/plan/walk.ts',
@@ -383,14 +411,14 @@ function roomOf(path: string): string | undefined {
   return first === 'activities' || first === 'workflows' ? first : undefined
 }
 
-/** The room inside the service or the CLI where a file stands: its folder, or its own name for a file at the top. */
+/** The room inside another (the service, the CLI, policy) where a file stands: its folder, or its own name for a file at the top. */
 function innerRoomOf(path: string, outer: string): string | undefined {
-  const [, of, room, file] = /^src\/(service|cli)\/([^/]+?)(?:\.ts|\/(.+))$/.exec(path) ?? []
+  const [, of, room, file] = /^src\/(service|cli|policy)\/([^/]+?)(?:\.ts|\/(.+))$/.exec(path) ?? []
   if (of !== outer) return undefined
   return room === 'resources' && file && /\/(.+-)?(store|wire)\.ts$/.test(file) ? 'resources/table' : room
 }
 
-/** The imports between the rooms inside the service or the CLI. */
+/** The imports between the rooms inside another. */
 function crossingsInside(outer: string) {
   return imports.flatMap(({ from, to, lazy }) => {
     const [room, other] = [innerRoomOf(from, outer), innerRoomOf(to, outer)]
@@ -448,6 +476,18 @@ describe('architecture', () => {
         !lazy && to.split('/').length > 3 && !to.endsWith('/index.ts') && other !== 'resources/table',
     )
     expect(past).toEqual([])
+  })
+
+  test('policy evaluates its commonest forms behind a wall', () => {
+    const inside = crossingsInside('policy')
+    const out = inside.filter(({ room }) => room === 'fast')
+    expect([...new Set(out.map(({ other }) => other))].sort()).toEqual(policyFast.mayImport)
+    const entered = Object.groupBy(
+      inside.filter(({ other }) => other === 'fast'),
+      ({ to }) => to.replace('src/policy/fast/', ''),
+    )
+    const importers = Object.entries(entered).map(([file, all]) => [file, all!.map(({ room }) => room).sort()])
+    expect(Object.fromEntries(importers)).toEqual(policyFast.importedBy)
   })
 
   test('nobody but a door imports a door', () => {

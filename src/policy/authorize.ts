@@ -15,8 +15,8 @@
  */
 import { activityRow } from '../protocol/catalogue.ts'
 import type { ActivityRow } from '../protocol/index.ts'
-import { type CompiledPolicy, holds } from './compiled-policy.ts'
-import { evaluateEach, type PolicyIndex } from './fast/index-of-policies.ts'
+import { type CompiledPolicy, evaluateEach, holds } from './compiled-policy.ts'
+import type { PolicyIndex } from './fast/index-of-policies.ts'
 import { type Budget, createBudget, createFrame, type Frame, isUsedUp } from './frame.ts'
 import type { Approver, CredentialFacts, Decision, Outcome, PolicyContext, PolicyOutcome } from './model.ts'
 

@@ -4,8 +4,8 @@
  */
 
 import { type CompiledExpression, compileExpression } from './expression.ts'
-import { compileInclusion, type IsIncluded } from './fast/inclusion.ts'
 import type { Frame } from './frame.ts'
+import { compileInclusion, type IsIncluded } from './inclusion.ts'
 import type { Outcome, PolicyField, PolicyOutcome, PolicyText } from './model.ts'
 import { type Probe, tooManySteps, type Unit } from './unit.ts'
 import { Fault } from './values.ts'
@@ -145,6 +145,15 @@ export function evaluatePolicy(compiled: CompiledPolicy, frame: Frame): PolicyOu
   if (condition && consensus) return allows ? outcomes.OUTCOME_ALLOW : outcomes.OUTCOME_DENY_EXPLICIT
   if (allows && condition && someVoterIsIncluded(compiled, frame)) return outcomes.OUTCOME_REQUIRES_CONSENSUS
   return outcomes.OUTCOME_DENY_IMPLICIT
+}
+
+/** Evaluates every policy for a request. */
+export function evaluateEach(policies: readonly CompiledPolicy[], frame: Frame): readonly PolicyOutcome[] {
+  // A list that grows would take most of the time of a single policy.
+  if (policies.length === 1) return [evaluatePolicy(policies[0]!, frame)]
+  const outcomes: PolicyOutcome[] = []
+  for (let i = 0; i < policies.length; i++) outcomes.push(evaluatePolicy(policies[i]!, frame))
+  return outcomes
 }
 
 /** Whether a field holds; an absent one does. */

@@ -209,7 +209,7 @@ export const readings = {
   'U-included': {
     reading:
       'included is whom all predicates of one chain on `approvers` or `credentials` hold for, or anybody where they are counted bare; `true` or no consensus includes anybody',
-    where: 'src/policy/fast/inclusion.ts',
+    where: 'src/policy/inclusion.ts',
   },
   'U-otp-default': { reading: '`otp_length` is 9 when left out', where: 'src/policy/activity-params.ts' },
   'U-old-versions': { reading: 'versions of a kind share resource and action', where: 'src/protocol' },

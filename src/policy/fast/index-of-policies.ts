@@ -12,7 +12,7 @@
  * of the clauses that the conditions begin with: then all of them give the same fault, which is found once.
  */
 import type { Expression } from '../ast.ts'
-import { type CompiledPolicy, evaluatePolicy } from '../compiled-policy.ts'
+import { type CompiledPolicy, evaluateEach, evaluatePolicy } from '../compiled-policy.ts'
 import type { Frame } from '../frame.ts'
 import { limits } from '../limits.ts'
 import { foldActivityName, foldHex, loaderOf } from '../load.ts'
@@ -109,15 +109,6 @@ export function indexPolicies(
     return most === undefined ? undefined : most * items.length
   }
   return { policies, evaluate, mostSteps }
-}
-
-/** Evaluates every policy for a request. */
-export function evaluateEach(policies: readonly CompiledPolicy[], frame: Frame): readonly PolicyOutcome[] {
-  // A list that grows would take most of the time of a single policy.
-  if (policies.length === 1) return [evaluatePolicy(policies[0]!, frame)]
-  const outcomes: PolicyOutcome[] = []
-  for (let i = 0; i < policies.length; i++) outcomes.push(evaluatePolicy(policies[i]!, frame))
-  return outcomes
 }
 
 const none: readonly number[] = []

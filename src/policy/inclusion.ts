@@ -7,14 +7,14 @@
  * inside of another predicate, such as `['a', 'b'].all(id, approvers.any(u, u.id == id))`: then it includes a user when
  * it does so for some element of the list outside.
  */
-import { childrenOf, type Expression, type Quantifier, sizeOf } from '../ast.ts'
-import { compile } from '../evaluate.ts'
-import type { Frame } from '../frame.ts'
-import { loaderOf } from '../load.ts'
-import type { Approver, CredentialFacts } from '../model.ts'
-import { struct } from '../types.ts'
-import { type Evaluate, type Scope, spend, type Unit, type Variable, within } from '../unit.ts'
-import { type ExpressionValue, Fault, ListValue } from '../values.ts'
+import { childrenOf, type Expression, type Quantifier, sizeOf } from './ast.ts'
+import { compile } from './evaluate.ts'
+import type { Frame } from './frame.ts'
+import { loaderOf } from './load.ts'
+import type { Approver, CredentialFacts } from './model.ts'
+import { struct } from './types.ts'
+import { type Evaluate, type Scope, spend, type Unit, type Variable, within } from './unit.ts'
+import { type ExpressionValue, Fault, ListValue } from './values.ts'
 
 /** Whether a voter is included; the credential matters where the consensus asks for credentials. */
 export type IsIncluded = (
