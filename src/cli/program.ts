@@ -182,6 +182,7 @@ const groupSummaries: Readonly<Record<string, string>> = {
   fault: 'let the service on this machine fail on request, for tests and rehearsals',
   snapshot: 'keep the state of the service on this machine in a file, and go back to it',
   webhooks: 'see what comes to an endpoint, check it, and have it sent again',
+  key: 'make an API key, and show the public half of one',
   incident: 'cut off a key or a person, and say what they did',
   'master-key': 'change the key under which the service on this machine keeps its keys',
   'plan-store': 'say where plans and records are kept, or move them to where all machines reach them',

@@ -81,7 +81,17 @@ const NEITHER = [
   ...['down', 'reset', 'validate', 'fmt', 'show', 'sends', 'sends stop', 'sends reconcile', 'evidence verify'],
   ...['serve', 'proxy', 'messages', 'webhooks deliveries', 'snapshot save', 'snapshot restore', 'migrate'],
   ...['store copy', 'plan-store use', 'master-key wrap', 'master-key rotate', 'master-key status', 'clock'],
-  ...['fault add', 'fault list', 'fault clear', 'codec-server', 'doctor', 'completion', 'background'],
+  ...[
+    'fault add',
+    'fault list',
+    'fault clear',
+    'codec-server',
+    'key new',
+    'key show',
+    'doctor',
+    'completion',
+    'background',
+  ],
   ...['policy test', 'policy eval', 'policy explain', 'policy compare', 'policy fmt', 'policy lint', 'policy lsp'],
 ]
 

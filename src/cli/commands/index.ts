@@ -805,6 +805,32 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./worker.ts')).worker,
   },
   {
+    name: 'key new',
+    summary: 'make an API key: the private half in a file, the public half as definitions take it',
+    args: '<file>',
+    argMeanings: { file: 'file to make, readable by you alone; never overwritten' },
+    options: [{ flags: '--curve <curve>', meaning: 'p256, secp256k1 or ed25519 (default: p256)' }],
+    example: 'quorate key new deploy.json',
+    help: {
+      description:
+        'Asks the API nothing and registers nothing: what it prints belongs under `apiKeys` of a user in the definitions, and an apply registers it. The file is one that `--key-file` takes. A key that is registered is replaced by `quorate rotate key`.',
+      examples: [['quorate key new ci.json --curve ed25519 --json', 'as data']],
+      seeAlso: ['key show', 'rotate key', 'whoami'],
+    },
+    load: async () => (await import('./key.ts')).newKey,
+  },
+  {
+    name: 'key show',
+    summary: 'show the public half of the key in use, as definitions take it',
+    example: 'quorate key show --key-file deploy.json',
+    help: {
+      description:
+        'Takes a key wherever the settings take one: a file, a variable, a command or a keeper. Asks the API nothing.',
+      seeAlso: ['key new', 'whoami'],
+    },
+    load: async () => (await import('./key.ts')).showKey,
+  },
+  {
     name: 'login',
     summary: 'log a person in, and work with their session until it expires: no key in a file is needed',
     options: [
