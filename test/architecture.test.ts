@@ -357,6 +357,34 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
 }
 
 /**
+ * How the folders of the CLI are entered. A command's own start waits for what its files import, so there are doors beside an index:
+ * those of `background` load rooms that its index does not (`lightRooms`), and a view is loaded by the commands that show it.
+ */
+const cliDoors: Readonly<Record<string, readonly string[] | 'any file'>> = {
+  background: [
+    'index.ts',
+    'connect.ts',
+    'temporal.ts',
+    'embedded-temporal.ts',
+    'kept-chains.ts',
+    'plan-store-place.ts',
+    'away.ts',
+    'node-fault.ts',
+    'hold-reconciler.ts',
+    'process.ts',
+  ],
+  views: 'any file',
+  rotation: ['index.ts'],
+  sending: ['index.ts'],
+  commands: ['index.ts'],
+  // The advice of an error, without the pages.
+  reference: ['errors.ts'],
+}
+
+/** All that the index of `src/cli/background` loads of other rooms. */
+const lightRooms = ['config', 'diagnostics', 'local', 'telemetry']
+
+/**
  * The wall of `policy/fast`, which evaluates the commonest forms of policies without their general steps: what of the room it may
  * import, and its files that others may, with those. It is no other result than theirs, so nothing else needs to know of it. It has no
  * index: half of it is below the evaluator, which asks it for each node, and half of it above, so that one door would be a circle.
@@ -476,6 +504,27 @@ describe('architecture', () => {
         !lazy && to.split('/').length > 3 && !to.endsWith('/index.ts') && other !== 'resources/table',
     )
     expect(past).toEqual([])
+  })
+
+  test('the folders inside the CLI are entered through their doors alone, and each door is used', () => {
+    const entered = new Map<string, Set<string>>()
+    for (const { to } of crossingsInside('cli')) {
+      const [, folder, file] = /^src\/cli\/([^/]+)\/(.+)$/.exec(to) ?? []
+      if (folder !== undefined && file !== undefined) entered.set(folder, (entered.get(folder) ?? new Set()).add(file))
+    }
+    const shown = ([folder, by]: readonly [string, Iterable<string>]) => [
+      folder,
+      cliDoors[folder] === 'any file' ? cliDoors[folder] : [...by].sort(),
+    ]
+    expect(Object.fromEntries([...entered].map(shown))).toEqual(Object.fromEntries(Object.entries(cliDoors).map(shown)))
+  })
+
+  test('the index of the background process loads little', () => {
+    const loaded = new Set(['src/cli/background/index.ts'])
+    for (const file of loaded)
+      for (const { from, to, typeOnly, lazy } of imports) if (from === file && !typeOnly && !lazy) loaded.add(to)
+    const rooms = [...loaded].map(roomOf).filter((room) => room !== undefined && room !== 'cli')
+    expect([...new Set(rooms)].sort()).toEqual(lightRooms)
   })
 
   test('policy evaluates its commonest forms behind a wall', () => {

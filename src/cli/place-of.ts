@@ -1,7 +1,7 @@
 /** Where a command works on what somebody has written: a new service has a new organization, and that is not the one of an old plan or definitions. */
 import { assertFolder, type Place, surveyDefinitions } from '../operations/index.ts'
 import { type Doing, findPlace } from './background/connect.ts'
-import { assertServiceHere, findAbove, isServiceHere, noServiceHere, type Wanted } from './background/service-here.ts'
+import { assertServiceHere, findAbove, isServiceHere, noServiceHere, type Wanted } from './background/index.ts'
 import type { CommandInput } from './command.ts'
 import { givenValues, loadGivenFolder } from './given.ts'
 

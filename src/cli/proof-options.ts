@@ -12,7 +12,7 @@ import {
 } from '../session/index.ts'
 import { loadKeyText } from '../stamp/index.ts'
 import { type Api, waitingOf } from './background/connect.ts'
-import { type KnownService, readKnownService } from './background/known-service.ts'
+import { type KnownService, readKnownService } from './background/index.ts'
 import type { CommandInput } from './command.ts'
 import { line } from './screen.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '../../operations/index.ts'
 import { type Plan, readPlan } from '../../plan/index.ts'
 import { findPlace } from '../background/connect.ts'
-import { assertServiceHere } from '../background/service-here.ts'
+import { assertServiceHere } from '../background/index.ts'
 import { carrierOf, withApplies } from '../background/temporal.ts'
 import { asksAgain, type CommandInput } from '../command.ts'
 import { assertNoKeys, writePrivate } from '../files.ts'

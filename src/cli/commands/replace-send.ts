@@ -17,8 +17,7 @@ import {
 import { readFeeSettings, readKeptChains } from '../background/kept-chains.ts'
 import { asksAgain, type CommandInput } from '../command.ts'
 import { findPlaceOf } from '../place-of.ts'
-import { begin, carryOut } from '../sending/carry-out.ts'
-import { readNames } from '../sending/names.ts'
+import { begin, carryOut, readNames } from '../sending/index.ts'
 
 /** Offers the same payment for more, with the same nonce. */
 export function replaceSend(input: CommandInput): Promise<ExitCode> {

@@ -13,10 +13,10 @@ import {
 import { runCommand } from '../../stamp/index.ts'
 import { Secret } from '../../telemetry/index.ts'
 import { findPlace } from '../background/connect.ts'
-import { readKnownService } from '../background/known-service.ts'
+import { readKnownService } from '../background/index.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
-import { textOf, usage } from '../rotation/sink.ts'
+import { textOf, usage } from '../rotation/index.ts'
 import { line } from '../screen.ts'
 import { renderOauth2Rotation } from '../views/rotation-of-secret.ts'
 

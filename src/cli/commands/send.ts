@@ -3,9 +3,7 @@ import { assertNone, ledgerOf, makeOrder, makeRequest, memberOf, partiesOf, prep
 import { readFeeSettings } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlaceOf } from '../place-of.ts'
-import { sendBatch } from '../sending/batch.ts'
-import { carryOut } from '../sending/carry-out.ts'
-import { readNames } from '../sending/names.ts'
+import { carryOut, readNames, sendBatch } from '../sending/index.ts'
 
 /** Sends one transaction under a reference and follows it to its end; a reference is sent once, however often it is asked. */
 export async function send(input: CommandInput): Promise<ExitCode> {

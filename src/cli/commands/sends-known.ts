@@ -7,7 +7,7 @@ import { isWaiting, type Wire } from '../../protocol/index.ts'
 import { createGasCeilings, ledgerOf, type SendNames } from '../../sending/index.ts'
 import { readFeeSettings } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
-import { readNames } from '../sending/names.ts'
+import { readNames } from '../sending/index.ts'
 import type { ActivityView, BatchOfSend } from '../views/activity.ts'
 
 export interface SendsKnown {

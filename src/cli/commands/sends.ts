@@ -22,15 +22,19 @@ import {
 } from '../../sending/index.ts'
 import { type Away, findAway, findNodesAway } from '../background/away.ts'
 import { findPlace, findSeen, type SeenApi } from '../background/connect.ts'
+import { findAbove, LOOK_MS, noServiceHere } from '../background/index.ts'
 import { readNodeSettings } from '../background/kept-chains.ts'
-import { LOOK_MS } from '../background/look-time.ts'
-import { findAbove, noServiceHere } from '../background/service-here.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
-import { createAwayWatch } from '../sending/away-watch.ts'
-import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
-import { followListed, isOver, type ListedSend } from '../sending/following.ts'
+import {
+  assertReportable,
+  createAwayWatch,
+  followListed,
+  isOver,
+  type ListedSend,
+  writeReport,
+} from '../sending/index.ts'
 import { renderAway } from '../views/away.ts'
 import { nextStep, renderListedSend, renderNextOfMany, renderSenders, SEND_AGAIN, toSendJson } from '../views/send.ts'
 import { renderSendBatchEnd } from '../views/send-batch.ts'

@@ -3,8 +3,7 @@ import { findBatch, ledgerOf } from '../../sending/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
-import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
-import { hasUnknown, stopInLedger, tellWorkflow } from '../sending/batch-stopping.ts'
+import { assertReportable, hasUnknown, stopInLedger, tellWorkflow, writeReport } from '../sending/index.ts'
 import { renderStopped } from '../views/send-batch.ts'
 
 /** Stops a batch: no row that has not been submitted is submitted any more. It asks nobody, since each second may be a payment. */
