@@ -97,7 +97,14 @@ export const settingRows = {
     flag: '--requests-per-second',
     argument: '<number>',
     meaning:
-      'most requests a second of all processes of the data folder; published are 1, 3 or 60 by plan, 10 for a sub-organization (default: no limit)',
+      'most requests a second of all processes that share turns; published are 1, 3 or 60 by plan, 10 for a sub-organization (default: no limit)',
+  },
+  turnsDir: {
+    environment: 'QUORATE_TURNS_DIR',
+    flag: '--turns-dir',
+    argument: '<folder>',
+    meaning:
+      'folder through which all who are given it, whatever their data folders, share rates (default: turns in the data folder)',
   },
 } as const satisfies Record<string, SettingRow>
 

@@ -19,6 +19,8 @@ export interface Settings {
   readonly subOrganizationKeys?: string
   /** Most requests a second that this process sends; absent: no limit, until the API refuses one. */
   readonly requestsPerSecond?: number
+  /** Through which processes share rates. @default `turns` of the data folder */
+  readonly turnsDir?: string
   /** Where the key is that payloads at Temporal are sealed with; absent: the data folder's own. */
   readonly payloadKey?: KeyReference
   /** Where sessions of `quorate login` are kept. */
@@ -40,6 +42,7 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
   const baseUrl = pick('baseUrl')
   const organizationId = pick('organizationId')
   const requestsPerSecond = pick('requestsPerSecond')
+  const turnsDir = pick('turnsDir')
   const stampScheme = pick('stampScheme')
   const subOrganizationKeys = pick('subOrganizationKeys')
   const key = readApiKey(environment, flags)
@@ -55,6 +58,7 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
     ...(planStore ? { planStore: new Secret(planStore) } : {}),
     ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys: resolve(subOrganizationKeys) }),
     ...(requestsPerSecond === undefined ? {} : { requestsPerSecond: checkRate(requestsPerSecond) }),
+    ...(turnsDir === undefined ? {} : { turnsDir: resolve(turnsDir) }),
     ...(stampScheme === undefined ? {} : { stampScheme: checkScheme(stampScheme) }),
   }
 }

@@ -18,18 +18,21 @@ import type { Place } from './place.ts'
 interface RateSettings {
   readonly requestsPerSecond?: number | undefined
   readonly dataDir: string
+  /** Through which processes with other data folders share it as well. @default `turns` of the data folder */
+  readonly turnsDir?: string | undefined
 }
 
 /**
- * The rate at which this data folder asks an API, whichever process and organization asks: the API counts by source address
+ * The rate at which those who share turns ask an API, whichever process and organization asks: the API counts by source address
  * (docs/protocol/limits.md#requests-a-second).
  */
 export function rateOf(settings: RateSettings, baseUrl: string): Rate {
   return sharedRate(settings, encodeURIComponent(URL.parse(baseUrl)?.host ?? baseUrl))
 }
 
-function sharedRate({ requestsPerSecond, dataDir }: RateSettings, name: string): Rate {
-  return createRate({ requestsPerSecond, turns: createFolderTurns(join(dataDir, 'turns', name)) })
+function sharedRate(settings: RateSettings, name: string): Rate {
+  const { requestsPerSecond, dataDir, turnsDir = join(dataDir, 'turns') } = settings
+  return createRate({ requestsPerSecond, turns: createFolderTurns(join(turnsDir, name)) })
 }
 
 /** Published for one sub-organization. */

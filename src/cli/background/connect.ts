@@ -139,12 +139,13 @@ export async function keyInUse(
 
 /** The settings of the background process; the key goes to it once, over a pipe. */
 export async function backgroundStart(settings: Settings, place?: Place): Promise<BackgroundStart> {
-  const { dataDir, requestsPerSecond, subOrganizationKeys } = settings
+  const { dataDir, requestsPerSecond, turnsDir, subOrganizationKeys } = settings
   const payloadKey = settings.payloadKey && (await loadKeyText(settings.payloadKey)).text.reveal()
   const common = {
     dataDir,
     ...(payloadKey === undefined ? {} : { payloadKey }),
     ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
+    ...(turnsDir === undefined ? {} : { turnsDir }),
     ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys }),
   }
   if (settings.baseUrl === undefined) return common

@@ -55,6 +55,8 @@ export interface BackgroundStart {
   readonly rootKeyName?: string
   readonly organizationName?: string
   readonly requestsPerSecond?: number
+  /** Through which it shares its rates. @default `turns` of the data folder */
+  readonly turnsDir?: string
   /** Folder with the keys of users of sub-organizations. */
   readonly subOrganizationKeys?: string
 }
