@@ -29,8 +29,11 @@ export interface ActivityDependencies {
   readonly planWatched?: PlanWatched
   /** Reads the definitions of a watch from its Git repository. @default watches of repositories get nothing new from this worker */
   readonly readCommit?: ReadCommit
-  /** Whether an apply of the organization runs, also one that waits. @default none */
-  readonly isApplying?: (organizationId: string) => Promise<boolean>
+  /**
+   * Whether an apply of the organization runs, also one that waits; with the name of a run that begins the applies inside it,
+   * whether that does. @default none
+   */
+  readonly isApplying?: (organizationId: string, inside?: string) => Promise<boolean>
   /** How the apply of the organization stands that runs; undefined where none does. @default none */
   readonly progressOfApply?: (organizationId: string) => Promise<ApplyProgress | undefined>
   /** How the sends of the organization stand that run, the oldest of many. @default none */

@@ -1,6 +1,6 @@
 import type { QueryClient } from '../src/client/index.ts'
 import { readInside } from '../src/live/index.ts'
-import { isStandIn, kindsOf, type Plan, settle } from '../src/plan/index.ts'
+import { isStandIn, kindsOf, makerOf, type Plan, settle } from '../src/plan/index.ts'
 import { formatAddress } from '../src/resources/index.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
@@ -136,13 +136,6 @@ export function createInsideActivities(deps: ActivityDependencies): InsideActivi
 
 function addressOf({ organization }: Plan): string {
   return formatAddress('subOrganization', organization.name)
-}
-
-/** The batch that makes a sub-organization; undefined for one that lives. */
-function makerOf(plan: Plan, one: Plan): Plan['batches'][number] | undefined {
-  if (!isStandIn(one.organization.id)) return undefined
-  const address = addressOf(one)
-  return plan.batches.find(({ produces }) => produces.some((made) => made.address === address))
 }
 
 /** What is inside, as far as its plan leans on it. */

@@ -72,9 +72,8 @@ export function driftOf(
       const { kind, action, cause, author } = change
       const asked = modeOf(watch, kind)
       if (asked === 'ignore') return []
-      // A repair and a proposal leave out what is inside.
-      const mode = one === plan ? asked : 'report'
-      const address = one === plan ? change.address : `${one.organization.name}/${change.address}`
+      const mode = one.comparedOnly ? 'report' : asked
+      const address = addressIn(plan, one, change.address)
       const pending = pendingOf(change)
       return [
         {
@@ -90,6 +89,17 @@ export function driftOf(
       ]
     }),
   )
+}
+
+/** An address with the name of its sub-organization before it, if it is in one. */
+function addressIn(plan: Plan, { organization }: Plan, address: string): string {
+  return organization.id === plan.organization.id ? address : `${organization.name}/${address}`
+}
+
+/** What one of the plans of a plan changes. */
+export function changedBy(plan: Plan, one: Plan): readonly string[] {
+  const changed = new Set(one.batches.flatMap(({ changes }) => changes.map((address) => addressIn(plan, one, address))))
+  return [...changed].sort()
 }
 
 /** Whether a repair still counts. */

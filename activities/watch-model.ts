@@ -87,6 +87,7 @@ export interface DriftRow {
   readonly kind: KindName
   readonly action: Change['action']
   readonly cause: Change['cause']
+  /** Of its kind; `report` where no key is at hand for a user of its sub-organization. */
   readonly mode: WatchMode
   /** When it was seen first; ISO 8601. */
   readonly since: string
@@ -150,10 +151,17 @@ export interface WatchState {
   readonly repair?: {
     readonly planDigest: string
     readonly createdAt: string
+    /** With the name of its sub-organization before each that is in one. */
     readonly addresses: readonly string[]
     /** Whether its apply was begun. */
     readonly begun?: boolean
+    /** The name of the run that begins its applies inside sub-organizations, once it was begun. */
+    readonly inside?: string
   }
+  /** Sub-organizations that were left out of it because applies of them ran: once these are over, all is read again. */
+  readonly applyingInside?: readonly string[]
+  /** What repairs could not do: it is held as long as the same is to be done. */
+  readonly failed?: readonly FailedRepair[]
   /** In which sweep what was repaired; those of the last sweeps alone. */
   readonly repairs: readonly { readonly sweep: number; readonly address: string }[]
   readonly held?: Held
@@ -165,6 +173,11 @@ export interface WatchState {
   readonly taken?: Pick<TakenDefinitions, 'at' | 'by' | 'commit'>
   /** Why the last look failed; the next one tries again. */
   readonly error?: { readonly code: string; readonly message: string; readonly next?: string; readonly since: string }
+}
+
+/** The part of a repair that changes one organization, and that failed or was rejected. */
+export interface FailedRepair extends Omit<Held, 'since'> {
+  readonly addresses: readonly string[]
 }
 
 /** What came of one look. */

@@ -1,13 +1,22 @@
 import { QuorateError } from '../src/diagnostics/index.ts'
-import { AFTER_REJECTION, type Plan, partOf } from '../src/plan/index.ts'
+import {
+  AFTER_REJECTION,
+  allPlans,
+  makersOf,
+  type Plan,
+  partOf,
+  plansInside,
+  withoutInside,
+} from '../src/plan/index.ts'
 import type { KindName } from '../src/resources/index.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
 import { toFailure } from './failure.ts'
 import type { ShownBy } from './model.ts'
 import { notify } from './notify.ts'
-import { driftOf, lookAt, modeOf, repairsInReach, type Seen, tooOften } from './watch-cycle.ts'
-import type { Held, Watch, WatchCycle, WatchState } from './watch-model.ts'
+import { nameOfRun } from './run-ledger.ts'
+import { changedBy, driftOf, lookAt, modeOf, repairsInReach, type Seen, tooOften } from './watch-cycle.ts'
+import type { FailedRepair, Held, Watch, WatchCycle, WatchState } from './watch-model.ts'
 import { openReads } from './watch-reads.ts'
 import { askSource, type Sourced, watchOf } from './watch-source.ts'
 
@@ -20,13 +29,29 @@ export interface WatchActivities {
   lookAround(input: { readonly organizationId: string }): Promise<WatchCycle>
   /** Lets in the apply of the repair that the last look has planned. Throws `apply/not-watched` for any other plan. */
   openRepair(input: RepairOf): Promise<OpenedRepair>
-  /** Records that the apply of the repair has begun and has the lock (`begun`), or that another apply has it and this one is over. */
-  settleRepair(input: RepairOf & { readonly run: string; readonly begun: boolean }): Promise<void>
+  /**
+   * Records that the apply of the repair has begun and has the lock (`begun`), or that another apply has it and this one is over; with
+   * `inside`, the same of what begins its applies inside.
+   */
+  settleRepair(
+    input: RepairOf & {
+      readonly run?: string | undefined
+      readonly inside?: string | undefined
+      readonly begun: boolean
+    },
+  ): Promise<void>
 }
 
 interface OpenedRepair {
-  /** The token with which the plan store let it in. */
-  readonly run: string
+  /** The token with which the plan store let it in; absent where nothing of the organization's own is to change. */
+  readonly run?: string
+  /** What begins the applies inside; absent where nothing is to change there. */
+  readonly inside?: {
+    readonly run: string
+    readonly makers: readonly number[]
+    /** The name of its run in the plan store. */
+    readonly name: string
+  }
   /** The Git commit of its definitions. */
   readonly commit?: string
   /** Absent if this worker does not know it. */
@@ -84,6 +109,8 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       proposal: ___,
       error: ____,
       duringApply: _____,
+      applyingInside: ______,
+      failed: _______,
       ...kept
     } = withSource(before, sourced, at)
     const state: WatchState = {
@@ -99,78 +126,134 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       waiting,
       repairs: before.repairs.filter((one) => repairsInReach(one.sweep, sweeps)),
     }
-    const proposed = partOf(plan, kindsIn(watch, ['propose', 'repair']))
+    const busy = new Set<string>()
+    const offered = partOf(plan, kindsIn(watch, ['propose', 'repair']))
+    for (const { organization } of offered ? plansInside(offered) : []) {
+      if (await isApplying(organization.id)) busy.add(organization.id)
+    }
+    const isFree = ({ organization }: Plan) => !busy.has(organization.id)
+    const proposed = partOf(plan, kindsIn(watch, ['propose', 'repair']), isFree)
     // While an apply runs, its changes are still to come: no other plan is proposed, and no repair begins beside it.
     if (applying) {
-      const { repair, held } = before
-      const left = { ...(repair ? { repair } : {}), ...(held && proposed ? { held } : {}) }
+      const { repair, held, failed } = before
+      const left = {
+        ...(repair ? { repair } : {}),
+        ...(held && proposed ? { held } : {}),
+        ...(failed ? { failed } : {}),
+      }
       return { state: { ...state, duringApply: true, ...left } }
     }
-    if (!proposed) return { state }
+    // What applies inside have come to is asked when they are over.
+    const last = before.repair ? { repair: before.repair } : {}
+    const left = busy.size > 0 ? { ...state, applyingInside: [...busy], ...last } : state
+    if (!proposed) return { state: left }
     await planStore.putPlan(proposed)
+    const offering = { ...left, proposal: proposed.digest }
     // Somebody offers definitions that nobody has signed: a person must say which are right.
-    if (sourced.refused) return { state: { ...state, proposal: proposed.digest } }
-    return repairOf({ watch, before, state: { ...state, proposal: proposed.digest }, plan, assertApplicable })
+    if (sourced.refused) return { state: offering }
+    return repairOf({ watch, before, state: offering, plan, isFree, assertApplicable })
   }
 
+  /** Plans the repair of each organization that nothing holds; of the others it is told why. */
   const repairOf = async ({
     watch,
     before,
     state,
     plan,
+    isFree,
     assertApplicable,
   }: Look & {
     readonly watch: Watch
     readonly before: WatchState
     readonly plan: Plan
+    readonly isFree: (one: Plan) => boolean
     readonly assertApplicable: (plan: Plan) => void
   }): Promise<Look> => {
-    const part = partOf(plan, kindsIn(watch, ['repair']))
-    if (!part) return { state }
-    const addresses = [...new Set(part.batches.flatMap(({ changes }) => changes))].sort()
-    const held = (code: string, why: string, next?: string): Look => {
-      const same = before.held?.code === code && before.held.why === why
-      const since = same ? before.held!.since : state.lookedAt
-      const found: Held = { code, why, since, ...(next === undefined ? {} : { next }) }
-      if (!same) logger.warn('a repair is held', { organizationId: watch.organizationId, code, why })
-      return { state: { ...state, held: found } }
-    }
+    const kinds = kindsIn(watch, ['repair'])
+    const whole = partOf(plan, kinds, isFree)
+    if (!whole) return { state }
     const { held: old } = before
     const goesOn = old !== undefined && watch.resumedAt !== undefined && old.since <= watch.resumedAt
     const repairs = goesOn ? [] : state.repairs
-    if (!goesOn) {
-      const often = tooOften(repairs, addresses)
+    const isNew = before.definitions !== watch.definitions
+    const failures = goesOn || isNew ? [] : [...(before.failed ?? []), ...(await failuresOf(before.repair))]
+    const failed: FailedRepair[] = []
+    const whyHeld = (one: Plan): Omit<Held, 'since'> | undefined => {
+      const addresses = changedBy(whole, one)
+      const often = goesOn ? [] : tooOften(repairs, addresses)
       if (often.length > 0) {
-        const code = 'apply/heal-loop'
-        return held(code, `${often.join(', ')}: repaired again and again, and changed again by somebody each time`)
+        const why = `${often.join(', ')}: repaired again and again, and changed again by somebody each time`
+        return { code: 'apply/heal-loop', why }
       }
-      const { repair: last } = before
-      const outcome = last && (await planStore.getOutcome({ digest: last.planDigest, createdAt: last.createdAt }))
-      const isSame = last?.addresses.join() === addresses.join() && before.definitions === watch.definitions
-      if (isSame && outcome && (outcome.state === 'failed' || outcome.state === 'rejected')) {
-        const why = outcome.batches.find(({ error }) => error !== undefined)?.error?.message ?? outcome.state
-        const { state: stopped } =
-          outcome.state === 'rejected'
-            ? held('cli/rejected', `the last repair was ${why}`, AFTER_REJECTION)
-            : held('apply/activity-failed', `the last repair failed: ${why}`)
-        return { state: { ...stopped, repair: last } }
+      const same = failures.find((failure) => failure.addresses.join() === addresses.join())
+      if (same) {
+        const { addresses: _, ...why } = same
+        failed.push(same)
+        return why
       }
+      try {
+        assertApplicable(withoutInside(one))
+      } catch (error) {
+        if (!(error instanceof QuorateError)) throw error
+        const { code, message, next } = error
+        const where = one === whole ? '' : `in ${one.organization.name}: `
+        return { code, why: `${where}${message}`, ...(next === undefined ? {} : { next }) }
+      }
+      return undefined
     }
-    try {
-      assertApplicable(part)
-    } catch (error) {
-      if (!(error instanceof QuorateError)) throw error
-      return held(error.code, error.message, error.next)
+    const holds = new Map(
+      allPlans(whole).flatMap((one) => {
+        const why = one.batches.length > 0 ? whyHeld(one) : undefined
+        return why ? [[one.organization.id, why] as const] : []
+      }),
+    )
+    const held = heldBy([...holds.values()], before, state.lookedAt)
+    if (held && held.since === state.lookedAt) {
+      logger.warn('a repair is held', { organizationId: watch.organizationId, code: held.code, why: held.why })
     }
+    const stands: WatchState = {
+      ...state,
+      ...(held ? { held } : {}),
+      ...(failed.length > 0 ? { failed } : {}),
+    }
+    const part = partOf(plan, kinds, (one) => isFree(one) && !holds.has(one.organization.id))
+    if (!part) {
+      const { inside: _, ...last } = before.repair ?? {}
+      return { state: { ...stands, ...(failed.length > 0 && before.repair ? { repair: last as Repair } : {}) } }
+    }
+    const addresses = allPlans(part)
+      .flatMap((one) => changedBy(part, one))
+      .toSorted()
     await planStore.putPlan(part)
     return {
       state: {
-        ...state,
+        ...stands,
         repair: { planDigest: part.digest, createdAt: part.createdAt, addresses },
         repairs: [...repairs, ...addresses.map((address) => ({ sweep: state.sweeps, address }))],
       },
       repair: part.digest,
     }
+  }
+
+  /** What of a repair failed or was rejected, an organization each. */
+  const failuresOf = async (repair: Repair | undefined): Promise<readonly FailedRepair[]> => {
+    if (!repair) return []
+    const plan = await planStore.getPlan(repair.planDigest)
+    const failures: FailedRepair[] = []
+    for (const one of [plan, ...(await planStore.getInside(plan))]) {
+      // All of them were made at once; a later look may have kept an equal one with a time of its own.
+      const outcome = await planStore.getOutcome({ digest: one.digest, createdAt: repair.createdAt })
+      if (outcome?.state !== 'failed' && outcome?.state !== 'rejected') continue
+      const why = outcome.batches.find(({ error }) => error !== undefined)?.error?.message ?? outcome.state
+      const where = one === plan ? '' : `in ${one.organization.name}: `
+      failures.push({
+        addresses: changedBy(plan, one),
+        ...(outcome.state === 'rejected'
+          ? { code: 'cli/rejected', why: `${where}the last repair was ${why}`, next: AFTER_REJECTION }
+          : { code: 'apply/activity-failed', why: `${where}the last repair failed: ${why}` }),
+      })
+    }
+    return failures
   }
 
   const wanted = async ({ organizationId, planDigest }: RepairOf) => {
@@ -194,21 +277,50 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     },
 
     async openRepair(repair) {
-      const { commit } = await wanted(repair)
-      const run = await runs.open(repair.planDigest)
+      const plan = await wanted(repair)
+      const { commit } = plan
+      const run = plan.batches.length > 0 ? await runs.open(plan.digest) : undefined
+      const subOrganizations = await planStore.getInside(plan)
+      const makers = makersOf({ ...plan, subOrganizations })
+      const token = subOrganizations.length > 0 ? await runs.openInside(plan.digest, run) : undefined
       const shownBy = await deps.whereShown?.()
-      return { run, ...(commit === undefined ? {} : { commit }), ...(shownBy ? { shownBy } : {}) }
+      return {
+        ...(run === undefined ? {} : { run }),
+        ...(token === undefined ? {} : { inside: { run: token, makers, name: nameOfRun(token)! } }),
+        ...(commit === undefined ? {} : { commit }),
+        ...(shownBy ? { shownBy } : {}),
+      }
     },
 
-    async settleRepair({ run, begun, ...repair }) {
-      if ((await runs.find(run))?.planDigest !== repair.planDigest) throw notWatched()
-      if (!begun) return runs.end({ planDigest: repair.planDigest, run })
+    async settleRepair({ run, inside, begun, ...repair }) {
+      const { organizationId, planDigest } = repair
+      const tokens = [run, inside].filter((token) => token !== undefined)
+      const found = await Promise.all(tokens.map((token) => runs.find(token)))
+      if (found.length === 0 || found.some((one) => one?.planDigest !== planDigest)) throw notWatched()
+      if (!begun) {
+        for (const token of tokens) await runs.end({ planDigest, run: token })
+        return
+      }
       // This apply has the lock, so an earlier one that was let in, by a worker that died in between, is over.
-      await planStore.endRuns(repair.organizationId, { except: [run] })
-      const state = await watches.stateOf(repair.organizationId)
-      if (state?.repair?.planDigest !== repair.planDigest) return
-      await watches.putState(repair.organizationId, { ...state, repair: { ...state.repair, begun: true } })
+      if (run !== undefined) await planStore.endRuns(organizationId, { except: tokens })
+      const state = await watches.stateOf(organizationId)
+      if (state?.repair?.planDigest !== planDigest) return
+      const name = inside === undefined ? {} : { inside: nameOfRun(inside)! }
+      await watches.putState(organizationId, { ...state, repair: { ...state.repair, begun: true, ...name } })
     },
+  }
+
+  /** Whether applies that ran when all was last read, or that this watch has begun inside, are over: what they did is not told yet. */
+  async function isAppliedSince(
+    organizationId: string,
+    { duringApply, applyingInside = [], repair }: WatchState,
+  ): Promise<boolean> {
+    if (duringApply) return !(await isApplying(organizationId))
+    const begun = repair?.inside
+    if (begun === undefined && applyingInside.length === 0) return false
+    if (begun !== undefined && (await isApplying(organizationId, begun))) return false
+    for (const id of applyingInside) if (await isApplying(id)) return false
+    return true
   }
 
   async function lookOnce(own: Watch): Promise<WatchCycle> {
@@ -220,7 +332,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       const client = await deps.clientFor({ id: organizationId, name: watch.organization, baseUrl: watch.baseUrl })
       const news = await watches.newsOf(organizationId)
       const seen = { ...(await lookAt(client, deps.clock())), news }
-      const isOver = before.duringApply && !(await isApplying(organizationId))
+      const isOver = await isAppliedSince(organizationId, before)
       const isAsBefore = sourced.refused?.why === before.refused?.why
       if (!isOver && isAsBefore && isUnchanged(watch, before, { ...seen, nowMs: deps.clock() })) {
         const state = { ...withSource(before, sourced, now()), lookedAt: now(), waiting: seen.waiting }
@@ -253,6 +365,19 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
   }
 }
 
+/** Why nothing is repaired in some organizations, and since when. */
+function heldBy(
+  holds: readonly Omit<Held, 'since'>[],
+  { held: before }: Pick<WatchState, 'held'>,
+  at: string,
+): Held | undefined {
+  const [first] = holds
+  if (!first) return undefined
+  const why = holds.length === 1 ? first.why : `${first.why}; and ${holds.length - 1} more`
+  const isSame = before?.code === first.code && before.why === why
+  return { ...first, why, since: isSame ? before.since : at }
+}
+
 function notWatched(): ApplyError {
   return new ApplyError('apply/not-watched', 'a workflow asked for a repair that no look at the organization has found')
 }
@@ -278,6 +403,8 @@ function withSource(before: WatchState, { taken, refused, away }: Sourced, at: s
 interface News {
   readonly news: string | undefined
 }
+
+type Repair = NonNullable<WatchState['repair']>
 
 /** The result of a look, and the plan to apply. */
 interface Look {

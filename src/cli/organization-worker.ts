@@ -72,7 +72,7 @@ export async function createOrganizationWorker(
       clock: Date.now,
       planWatched: (watched) => clients.plan(watched),
       readCommit: createCommitReader(settings.dataDir, takeEnvironment()),
-      isApplying: (organizationId) => isApplying(temporal.client, organizationId),
+      isApplying: (organizationId, inside) => isApplying(temporal.client, organizationId, inside),
       whereShown: () => whereShown(temporal.client),
       progressOfApply: (organizationId) => progressOfApply(temporal.client, organizationId),
       progressOfSends: (organizationId) =>

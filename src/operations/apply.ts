@@ -3,8 +3,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client'
 import { type ApplyProgress, createPlanStore, type InsideProgress, nameOfRun } from '../../activities/index.ts'
 import type { ApplyInput, ApplyInsideInput, apply, applyInside } from '../../workflows/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
-import { type Plan, plansInside } from '../plan/index.ts'
-import { formatAddress } from '../resources/index.ts'
+import { makersOf, type Plan, plansInside } from '../plan/index.ts'
 import { isOver } from './apply-end.ts'
 import { followRun, untilAskedAgain } from './follow.ts'
 import { applyId, applyInsideId, taskQueueOf } from './names.ts'
@@ -159,14 +158,6 @@ async function hasClosed({ client, organizationId }: ApplyPlace): Promise<boolea
   return true
 }
 
-/** The batches that make sub-organizations in which there is something to do. */
-function makersOf(plan: Plan): readonly number[] {
-  const made = new Set(plansInside(plan).map(({ organization }) => formatAddress('subOrganization', organization.name)))
-  return plan.batches
-    .filter(({ produces }) => produces.some(({ address }) => made.has(address)))
-    .map(({ index }) => index)
-}
-
 /** The apply that holds the lock, if it carries out the same definitions. Throws `cli/apply-runs`. */
 export async function joinApply({ client, organizationId, dataDir }: ApplyPlace, plan: Plan): Promise<ApplyHandle> {
   const handle = client.workflow.getHandle<typeof apply>(applyId(organizationId))
@@ -244,10 +235,14 @@ export async function findApply({ client, organizationId, taskQueue }: ApplyPlac
   }
 }
 
-/** Whether an apply of the organization runs, also one that waits for people. */
-export async function isApplying(client: Client, organizationId: string): Promise<boolean> {
+/**
+ * Whether an apply of the organization runs, also one that waits for people.
+ * @param inside instead, whether what begins the applies inside for the run of this name does
+ */
+export async function isApplying(client: Client, organizationId: string, inside?: string): Promise<boolean> {
+  const workflowId = inside === undefined ? applyId(organizationId) : applyInsideId(organizationId, inside)
   try {
-    return (await client.workflow.getHandle(applyId(organizationId)).describe()).status.name === 'RUNNING'
+    return (await client.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING'
   } catch (error) {
     if (isNotFound(error)) return false
     throw error

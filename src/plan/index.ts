@@ -41,6 +41,8 @@ export {
   guardsThatStop,
   hasChanges,
   isStandIn,
+  makerOf,
+  makersOf,
   plansInside,
   settle,
   withInside,

@@ -7,9 +7,16 @@
 import { sha256 } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { encodeHex } from '../encoding/index.ts'
-import { type Actual, type Address, foundedBy, type SubOrganization, type Value } from '../resources/index.ts'
+import {
+  type Actual,
+  type Address,
+  formatAddress,
+  foundedBy,
+  type SubOrganization,
+  type Value,
+} from '../resources/index.ts'
 import { digestJson, digestLive, sealed } from './digest.ts'
-import type { Plan } from './document.ts'
+import type { Batch, Plan } from './document.ts'
 import { inNormalForm } from './fresh.ts'
 
 /** A plan with the plans of what is inside, which its digest covers, and with what all of it costs in requests. */
@@ -52,6 +59,19 @@ export function appliedPlans(plan: Plan): readonly Plan[] {
 /** Plans of sub-organizations in which there is something to do, and somebody to do it as. */
 export function plansInside(plan: Plan): readonly Plan[] {
   return appliedPlans(plan).filter((one) => one !== plan && one.batches.length > 0)
+}
+
+/** The batch of a plan that makes the organization of a plan inside it; undefined for one that lives, or that no batch makes. */
+export function makerOf({ batches }: Pick<Plan, 'batches'>, { organization }: Plan): Batch | undefined {
+  if (!isStandIn(organization.id)) return undefined
+  const address = formatAddress('subOrganization', organization.name)
+  return batches.find(({ produces }) => produces.some((made) => made.address === address))
+}
+
+/** The indexes of the batches that make sub-organizations in which there is something to do. */
+export function makersOf(plan: Plan): readonly number[] {
+  const makers = new Set(plansInside(plan).flatMap((one) => makerOf(plan, one)?.index ?? []))
+  return [...makers].sort((a, b) => a - b)
 }
 
 /** The guards that stop a plan: those that were not let pass when it was made. */

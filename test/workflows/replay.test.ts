@@ -81,7 +81,15 @@ describe('replay: sealed histories', () => {
   })
 
   test('every path worth keeping is there', () => {
-    const applies = ['approved', 'rejected', 'cancelled', 'retried', 'reconcile', 'reconcile-repair']
+    const applies = [
+      'approved',
+      'rejected',
+      'cancelled',
+      'retried',
+      'reconcile',
+      'reconcile-repair',
+      'reconcile-repair-inside',
+    ]
     const shown = ['shown-send', 'shown-batch', 'shown-batch-row', 'shown-rotate']
     const wanted = [...applies, ...shown, 'sent', 'send-rejected', 'batch', 'batch-stopped']
     expect(sealedHistories()).toEqual(expect.arrayContaining(wanted.map((name) => `${name}.json`)))

@@ -14,7 +14,7 @@ import {
   type Place,
   planFolder,
 } from '../../operations/index.ts'
-import { type Plan, readPlan } from '../../plan/index.ts'
+import { digestInside, type Plan, readPlan } from '../../plan/index.ts'
 import { findPlace } from '../background/connect.ts'
 import { assertServiceHere } from '../background/index.ts'
 import { carrierOf, withApplies } from '../background/temporal.ts'
@@ -71,11 +71,18 @@ async function carry(input: CommandInput, { place, named, events }: Target): Pro
   if (!isSaved(named)) return applyFolder(door, requestFor(named))
   assertNothingPlanned(input)
   const { dataDir } = input.settings
-  const saved = isFile(named)
-    ? readPlan(readText(named))
-    : await createPlanStore(join(dataDir, 'plans')).getPlan(named.replace(PLAN, '$1'))
+  const saved = isFile(named) ? readPlan(readText(named)) : await keptPlan(dataDir, named.replace(PLAN, '$1'))
   await assertSameValues(input, saved, place)
   return applySaved(door, { saved, askAgain: asksAgain(input), requestFor, dataDir })
+}
+
+/** A plan of the plan store with what it changes inside sub-organizations, which is kept beside it. */
+async function keptPlan(dataDir: string, digest: string): Promise<Plan> {
+  const store = createPlanStore(join(dataDir, 'plans'))
+  const plan = await store.getPlan(digest)
+  const subOrganizations = await store.getInside(plan)
+  // Where some were only compared, which are not kept, it is not the whole plan.
+  return digestInside(subOrganizations) === plan.insideDigest ? { ...plan, subOrganizations } : plan
 }
 
 /** The options that are heard while a plan is made, by the name under which they are read. */
