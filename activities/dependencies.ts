@@ -4,6 +4,7 @@ import type { Logger, Secret } from '../src/telemetry/index.ts'
 import type { ApplyProgress, ShownBy } from './model.ts'
 import type { NoticeEnvironment } from './notice-sinks.ts'
 import type { PlanStore } from './plan-store.ts'
+import type { RunningRotation } from './rotation-model.ts'
 import type { StoreTools } from './rotation-stores.ts'
 import type { SendProgress } from './send-model.ts'
 import type { OfferedDefinitions, Watch, WatchedDefinitions, WatchLock, WatchSource } from './watch-model.ts'
@@ -38,6 +39,8 @@ export interface ActivityDependencies {
   readonly progressOfApply?: (organizationId: string) => Promise<ApplyProgress | undefined>
   /** How the sends of the organization stand that run, the oldest of many. @default none */
   readonly progressOfSends?: (organizationId: string) => Promise<readonly SendProgress[]>
+  /** How the rotations of the organization stand that are not over. @default none */
+  readonly progressOfRotations?: (organizationId: string) => Promise<readonly RunningRotation[]>
   /** Where the repairs that it begins are shown. @default nowhere */
   readonly whereShown?: () => Promise<ShownBy>
   /** Where messages to people go, and what signs them. @default nothing: no message arrives */

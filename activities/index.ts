@@ -24,6 +24,7 @@ export {
   type RotationPart,
   type RotationProgress,
   type RotationSink,
+  type RunningRotation,
   SECRET_STORES,
 } from './rotation-model.ts'
 export { readReplaced, sinkInWords } from './rotation-sinks.ts'

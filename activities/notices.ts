@@ -4,6 +4,7 @@ import { printable, withoutKeys } from '../src/diagnostics/index.ts'
 import { authorText, driftText, shortCode } from '../src/plan/index.ts'
 import type { ApplyProgress } from './model.ts'
 import type { Notice, NoticeEvent } from './notice-model.ts'
+import { isRotationOver, type RunningRotation } from './rotation-model.ts'
 import { isSendOver, type SendProgress } from './send-model.ts'
 import { afterHeld, type Watch, type WatchState } from './watch-model.ts'
 
@@ -12,6 +13,9 @@ const LOOKS_OF_TROUBLE = 2
 
 /** A send that was neither refused nor taken into a block for so long is stuck, whatever it waits for. */
 const SEND_MS = 30 * 60_000
+
+/** A rotation of which nothing has come for so long is stuck, but in its overlap and while it waits for people. */
+const ROTATION_MS = 30 * 60_000
 
 /** A line of a message, in UTF-16 units: people read it. */
 const LONGEST = 600
@@ -22,6 +26,7 @@ export function noticesOf({
   state,
   apply,
   sends = [],
+  rotations = [],
   events,
 }: {
   readonly watch: Pick<Watch, 'everyMs'>
@@ -30,6 +35,8 @@ export function noticesOf({
   readonly apply: ApplyProgress | undefined
   /** The sends that run. @default none */
   readonly sends?: readonly SendProgress[]
+  /** The rotations that are not over. @default none */
+  readonly rotations?: readonly RunningRotation[]
   readonly events: Readonly<Record<string, NoticeEvent>>
 }): readonly Notice[] {
   const afterMs = LOOKS_OF_TROUBLE * watch.everyMs
@@ -95,6 +102,23 @@ export function noticesOf({
       all.push({ topic: 'stuck', key: `${key} ${why.code}`, text, afterMs })
     } else {
       all.push({ topic: 'stuck', key, text: `${what} for half an hour and more; ${see}`, afterMs: SEND_MS })
+    }
+  }
+  for (const rotation of rotations) {
+    const { rotationId, user, key, state: stands, error: why, waiting, end } = rotation
+    const isFine = isRotationOver(rotation) || waiting !== undefined || stands === 'overlap'
+    if (isFine && !why && end === undefined) continue
+    const what = `the rotation of the key \`${key}\` of ${user} is ${stands === 'overlap' ? 'in its overlap' : stands}`
+    const told = `rotation ${rotationId} ${stands}`
+    const see = 'see it with `quorate status`'
+    if (end !== undefined) {
+      const text = `${what}, and was ${end} at Temporal: nobody carries it out; ${see}`
+      all.push({ topic: 'stuck', key: `${told} ended`, text, afterMs })
+    } else if (why) {
+      const text = `${what} and cannot go on: ${why.message} (${why.code}); ${see}`
+      all.push({ topic: 'stuck', key: `${told} ${why.code}`, text, afterMs })
+    } else {
+      all.push({ topic: 'stuck', key: told, text: `${what} for half an hour and more; ${see}`, afterMs: ROTATION_MS })
     }
   }
   return all.map((one) => ({ ...one, text: withoutKeys(printable(one.text)).slice(0, LONGEST) }))

@@ -11,6 +11,7 @@ import type { ApplyProgress } from './model.ts'
 import type { Notice, NoticeEvent, NoticeSinkState, NoticeState } from './notice-model.ts'
 import { type NoticeEnvironment, NoticeLost, sendNotice } from './notice-sinks.ts'
 import { isQuiet, noticesOf } from './notices.ts'
+import type { RunningRotation } from './rotation-model.ts'
 import type { SendProgress } from './send-model.ts'
 import type { Watch, WatchState } from './watch-model.ts'
 
@@ -26,7 +27,13 @@ const MOST_ROWS = 50
 export async function notify(
   deps: Pick<
     ActivityDependencies,
-    'planStore' | 'logger' | 'clock' | 'noticeEnvironment' | 'progressOfApply' | 'progressOfSends'
+    | 'planStore'
+    | 'logger'
+    | 'clock'
+    | 'noticeEnvironment'
+    | 'progressOfApply'
+    | 'progressOfSends'
+    | 'progressOfRotations'
   >,
   watch: Watch,
   state: WatchState,
@@ -39,8 +46,9 @@ export async function notify(
     const events = await watches.noticeEvents(organizationId)
     const apply = await deps.progressOfApply?.(organizationId).catch(() => undefined)
     const sends = await ownSends(deps, organizationId).catch(() => [])
+    const rotations = await ownRotations(deps, organizationId).catch(() => [])
     const nowMs = deps.clock()
-    const notices = noticesOf({ watch, state, apply, sends, events })
+    const notices = noticesOf({ watch, state, apply, sends, rotations, events })
     const before = (await watches.noticesOf(organizationId)) ?? { since: {}, sinks: {} }
     const at = new Date(nowMs).toISOString()
     const rowsOfLock = (await watches.lockOf(organizationId))[organizationId] ?? {}
@@ -78,6 +86,19 @@ async function ownSends(
   for (const progress of (await progressOfSends?.(organizationId)) ?? []) {
     const order = await planStore.sends.findOrder(progress.sendId)
     if (order?.organization.id === organizationId) own.push({ ...progress, reference: order.reference })
+  }
+  return own
+}
+
+/** The rotations that are not over, with the names of their orders. */
+async function ownRotations(
+  { planStore, progressOfRotations }: Pick<ActivityDependencies, 'planStore' | 'progressOfRotations'>,
+  organizationId: string,
+): Promise<readonly RunningRotation[]> {
+  const own: RunningRotation[] = []
+  for (const progress of (await progressOfRotations?.(organizationId)) ?? []) {
+    const { organization, user, key } = await planStore.rotations.getOrder(progress.rotationId)
+    if (organization.id === organizationId) own.push({ ...progress, user: user.name, key: key.name })
   }
   return own
 }

@@ -103,6 +103,12 @@ export interface RotationProgress {
   readonly error?: Failure
 }
 
+/** A rotation that is not over. */
+export interface RunningRotation extends RotationProgress {
+  /** How somebody ended its workflow at Temporal: nobody carries it out until it is continued. */
+  readonly end?: string
+}
+
 /** Whether nothing more will come of a rotation. */
 export function isRotationOver({ state }: Pick<RotationProgress, 'state'>): boolean {
   return state === 'done' || state === 'failed' || state === 'partial'

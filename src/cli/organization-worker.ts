@@ -9,6 +9,7 @@ import {
   createWatchPlanner,
   isApplying,
   progressOfApply,
+  progressOfRotations,
   progressOfSends,
   registerSearchAttributes,
   rotationKeysOf,
@@ -77,6 +78,8 @@ export async function createOrganizationWorker(
       progressOfApply: (organizationId) => progressOfApply(temporal.client, organizationId),
       progressOfSends: (organizationId) =>
         progressOfSends({ client: temporal.client, taskQueue: taskQueueOf(organizationId), organizationId }),
+      progressOfRotations: (organizationId) =>
+        progressOfRotations({ client: temporal.client, organizationId, dataDir: settings.dataDir }),
       noticeEnvironment: takeEnvironment(),
       logger,
       ...(serviceAheadMs ? { serviceAheadMs } : {}),

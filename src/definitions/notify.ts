@@ -4,7 +4,7 @@ import { childOf, type MapEntry, type Tree, textOf } from './tree.ts'
 /**
  * What a message to people is about. `drift`: something is not as defined · `waiting`: an activity waits for approvals ·
  * `lapsed`: approvals that count no more · `rejected`, `failed`: how an apply ended · `stuck`: a repair is held, or looks or
- * an apply cannot go on.
+ * an apply, a send or a rotation cannot go on.
  */
 export const NOTICE_TOPICS = ['drift', 'waiting', 'lapsed', 'rejected', 'failed', 'stuck'] as const
 export type NoticeTopic = (typeof NOTICE_TOPICS)[number]

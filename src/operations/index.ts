@@ -92,6 +92,7 @@ export {
   type ProviderLogin,
   rotateOauth2,
 } from './rotate-oauth2.ts'
+export { progressOfRotations } from './rotations-running.ts'
 export { APPLY, BATCH, foreignEndOf, ROTATION, SEND } from './run-end.ts'
 export { registerSearchAttributes, startShown, whereShown } from './search-attributes.ts'
 export { progressOfSends } from './sends-running.ts'

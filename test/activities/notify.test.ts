@@ -13,6 +13,7 @@ import {
   createActivities,
   createPlanStore,
   type PlanStore,
+  type RunningRotation,
   type SendProgress,
   type Watch,
 } from '../../activities/index.ts'
@@ -43,6 +44,7 @@ let world: {
   fails: boolean
   apply: ApplyProgress | undefined
   sends: readonly SendProgress[]
+  rotations: readonly RunningRotation[]
 }
 let store: PlanStore
 let steps: Activities
@@ -77,7 +79,7 @@ beforeEach(async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`
   environment = { QUORATE_NOTIFY_OPS: url, QUORATE_NOTIFY_OPS_KEY: KEY }
   logged = []
-  world = { nowMs: START, drift: [], activities: [], fails: false, apply: undefined, sends: [] }
+  world = { nowMs: START, drift: [], activities: [], fails: false, apply: undefined, sends: [], rotations: [] }
   store = createPlanStore(join(testFolder(), 'plans'))
   const log = (...parts: unknown[]) => logged.push(parts)
   steps = createActivities({
@@ -101,6 +103,7 @@ beforeEach(async () => {
     }),
     progressOfApply: async () => world.apply,
     progressOfSends: async () => world.sends,
+    progressOfRotations: async () => world.rotations,
     noticeEnvironment: environment,
   })
 })
@@ -374,6 +377,43 @@ describe('an audience', () => {
     world.sends = [{ sendId: ids[0]!, reference: 'INV-1', state: 'broadcasting', error }]
     for (let looks = 0; looks < 5; looks++) await look()
     expect(receiver.arrived).toHaveLength(3)
+  })
+
+  test('hears once of a rotation that is stuck, never of one in its overlap or that waits for people', async () => {
+    await watch({ kind: 'slack', about: ['stuck'] }, { kind: 'slack', about: ['drift'] })
+    const organization = { name: 'acme', id: ORGANIZATION, baseUrl: 'http://127.0.0.1:1' }
+    const key = { id: 'k', name: 'ci-key', publicKey: '02ab' }
+    const [refused, idle, overlap, ended, elsewhere] = ['refused', 'idle', 'overlap', 'ended', 'elsewhere']
+    for (const rotationId of [refused, idle, overlap, ended, elsewhere] as string[]) {
+      const id = rotationId === elsewhere ? '20000000-0000-4000-8000-000000000002' : ORGANIZATION
+      await store.rotations.enter({
+        ...{ rotationId, organization: { ...organization, id }, user: { id: 'u', name: 'ci' }, key, overlapMs: 1 },
+        ...{ sink: { kind: 'command', command: 'true' }, orderedAt: new Date(START).toISOString() },
+      })
+    }
+    const error = { code: 'apply/other-user', message: "this worker has bob's key" }
+    const common = { user: 'forged', key: 'forged', old: { id: 'k', publicKey: '02ab' }, activities: {}, startedAt: '' }
+    const of = (rotationId: string, more: Partial<RunningRotation>) =>
+      ({ ...common, rotationId, state: 'creating', ...more }) as RunningRotation
+    world.rotations = [
+      of('refused', { error }),
+      of('idle', { state: 'handing over' }),
+      of('overlap', { state: 'overlap' }),
+      of('ended', { state: 'overlap', end: 'terminated' }),
+      of('elsewhere', { error }),
+    ]
+    for (let looks = 0; looks < 10; looks++) await look()
+    expect(receiver.arrived).toHaveLength(1)
+    const first = textAt(0)
+    expect(first).toContain(
+      "• stuck: the rotation of the key `ci-key` of ci is creating and cannot go on: this worker has bob's key (apply/other-user); see it with `quorate status`",
+    )
+    expect(first).toContain('is in its overlap, and was terminated at Temporal: nobody carries it out')
+    expect(first.match(/stuck: the rotation/g)).toHaveLength(2)
+    expect(first).not.toContain('forged')
+    for (let looks = 0; looks < 40; looks++) await look()
+    expect(receiver.arrived).toHaveLength(2)
+    expect(textAt(1)).toContain('of ci is handing over for half an hour and more')
   })
 
   test.each(['failed', 'rejected'] as const)(

@@ -22,6 +22,7 @@ import {
   giveUpRotation,
   openRotationsWithEnds,
   orderRotation,
+  progressOfRotations,
 } from '../../src/operations/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
@@ -270,6 +271,9 @@ test('one that was terminated at Temporal is told as ended, is continued with th
   expect((await own())[0]).not.toHaveProperty('end')
   await begun.handle.terminate()
   expect(await own()).toMatchObject([{ state: 'overlap', end: 'terminated' }])
+  // As those are told who hear of what is stuck.
+  const told = (await progressOfRotations(place)).filter((one) => one.user === 'terminated')
+  expect(told).toMatchObject([{ state: 'overlap', end: 'terminated' }])
   // One that another command has entered, and not started yet, is left to that command.
   const entered = await order(4_000, { key: user.publicKey })
   await store.rotations.enter({ ...entered, orderedAt: new Date(Date.now() + 1_000).toISOString() })
@@ -421,6 +425,11 @@ test('a worker with the key of another user makes no key, says so in the ledger 
   expect(refused).toMatchObject({ state: 'creating', error: { code: 'apply/other-user', message } })
   expect(await store.rotations.getProgress(run.order.rotationId)).toMatchObject({ error: { message } })
   expect(await publicKeysOf(user.userId)).toEqual([user.publicKey])
+  // As those are told who hear of what is stuck.
+  const place = { client: temporal.client, organizationId: service.organizationId, dataDir: folder }
+  const told = (await progressOfRotations(place)).find(({ rotationId }) => rotationId === run.order.rotationId)
+  expect(told).toMatchObject({ state: 'creating', error: { code: 'apply/other-user' } })
+  expect(told).not.toHaveProperty('end')
   own = right
   await run.handle.signal('nudge')
   expect(await run.ended()).toMatchObject({ state: 'done', proof: 'refused' })
