@@ -199,7 +199,7 @@ export async function killInRotations({
           .query('whoami', {})
           .then(
             () => sum.signed++,
-            (error: unknown) => {
+            async (error: unknown) => {
               const tookMs = Math.round(performance.now() - readAt)
               if (isAway(error)) sum.away++
               // Asked again while the service was away, it may come later than the overlap after its key was replaced.
@@ -208,7 +208,11 @@ export async function killInRotations({
                 sum.refused++
                 const { code, message } = error as { readonly code?: string; readonly message: string }
                 const upMs = Math.round(performance.now() - upAt)
-                console.error(line({ ...diesAt, way, refused: `${code}: ${message}`, tookMs, upMs }))
+                const { facts } = error as { readonly facts?: object }
+                const at = new Date().toISOString()
+                const stands = await handle.query('progress').catch((reason: unknown) => String(reason))
+                const told = { at, tookMs, upMs, facts: JSON.stringify(facts), rotation: JSON.stringify(stands) }
+                console.error(line({ ...diesAt, way, refused: `${code}: ${message}`, ...told }))
               }
             },
           )
