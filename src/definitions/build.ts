@@ -257,10 +257,16 @@ export function managedKinds(files: readonly Tree[]): ReadonlySet<KindName> {
 /** The problems of single fields, as the kind checks them; a tombstone has no fields to check. */
 export function checkDraft({ resource, trees }: Draft): readonly Diagnostic[] {
   const problems = kinds[resource.kind].check?.(resource) ?? []
-  return problems.flatMap(({ field, at, code, message, help, isHidden, missing = [] }) => {
+  return problems.flatMap(({ field, at, code, message, help, severity, isHidden, missing = [] }) => {
     if (missing.length > 0 && (resource.tombstone || missing.some((name) => trees[name]))) return []
     const inside = field === undefined ? undefined : placeIn(trees[field], at ?? [])
-    return [diagnostic(code, message, inside ?? resource.span, { help, ...(isHidden ? { isHidden } : {}) })]
+    return [
+      diagnostic(code, message, inside ?? resource.span, {
+        help,
+        ...(severity ? { severity } : {}),
+        ...(isHidden ? { isHidden } : {}),
+      }),
+    ]
   })
 }
 

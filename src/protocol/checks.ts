@@ -25,9 +25,13 @@ function bound(keywords: typeof LEAST | typeof MOST, type: ValueType, size: numb
 const pattern = (text: string) => (type: ValueType) => (type === 'string' ? { pattern: text } : {})
 const format = (name: string) => (type: ValueType) => (type === 'string' ? { format: name } : {})
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-// Syntax alone: whether a domain takes mail is found out when some is sent.
-const email = /^[^\s@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/i
+/** What passes for a UUID, as the source of a regular expression without flags. */
+export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
+/** What passes for an e-mail address, alike. Syntax alone: whether a domain takes mail is found out when some is sent. */
+export const EMAIL_PATTERN =
+  '^[^\\s@"(),:;<>[\\\\\\]]{1,64}@(?=.{1,253}$)([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z0-9-]{2,63}$'
+const uuid = new RegExp(UUID_PATTERN)
+const email = new RegExp(EMAIL_PATTERN)
 // Unstated: printable, no control characters, no blanks at the ends. Marks that turn or break the line count as such.
 const label = /^(?!\s)[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*(?<!\s)$/u
 // For the patterns of other languages, which know no `\p`.

@@ -23,6 +23,7 @@ export {
   proxyEndpoints,
   queries,
 } from './catalogue.ts'
+export { EMAIL_PATTERN, UUID_PATTERN } from './checks.ts'
 export { createDecoder, type Decoder, type Envelope } from './decoder.ts'
 export { fingerprintOf } from './fingerprint.ts'
 export type {

@@ -1,12 +1,18 @@
 import type { ChangeInput, FieldProblem, FieldRow, Power, ResourceKind } from './kind.ts'
 import type { Resource } from './model.ts'
+import { EMAIL, orEmpty, UUID } from './published.ts'
 import { listOf, sameValue } from './value.ts'
 import * as wire from './wire/auth-proxy.ts'
 
 const METHODS = ['email', 'sms', 'passkey', 'wallet', 'oauth', 'google', 'apple', 'facebook', 'x', 'discord']
 const PROVIDERS = { enum: METHODS.slice(-5) }
 
-const text = (meaning: string): FieldRow => ({ compare: 'exact', meaning, cleared: '', schema: { type: 'string' } })
+const text = (meaning: string, schema: FieldRow['schema'] = { type: 'string' }): FieldRow => ({
+  compare: 'exact',
+  meaning,
+  cleared: '',
+  schema,
+})
 const flag = (meaning: string): FieldRow => ({ compare: 'exact', meaning, cleared: false, schema: { type: 'boolean' } })
 const count = (meaning: string, cleared: number, minimum: number, maximum: number): FieldRow => ({
   compare: 'exact',
@@ -64,11 +70,11 @@ const fields = {
     },
   },
   emailTemplateId: text('The template of e-mails that log in.'),
-  codeTemplateId: text('The template of e-mails with a one-time code.'),
+  codeTemplateId: text('The template of e-mails with a one-time code.', orEmpty(UUID)),
   smsTemplate: text('What text messages say.'),
-  sendFrom: text('The address that e-mails are from.'),
+  sendFrom: text('The address that e-mails are from.', orEmpty(EMAIL)),
   senderName: text('The name that e-mails are from.'),
-  replyTo: text('The address that answers to e-mails go to.'),
+  replyTo: text('The address that answers to e-mails go to.', orEmpty(EMAIL)),
   contactsNeedProof: flag('Whether looking for an account by a contact takes a proof of it.'),
   socialLinkingClientIds: {
     compare: 'set',

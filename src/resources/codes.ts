@@ -45,6 +45,10 @@ export const codes = {
     summary: 'the address of a webhook endpoint is none that events can be posted to',
     solve: 'write a whole https address without user name and password',
   },
+  'resources/plain-http': {
+    summary: 'the address of a webhook endpoint is not https, which the API asks for',
+    solve: 'write https, or have a service of your own take http to that host by `--allow-webhook-host`',
+  },
   'resources/bad-subscription': {
     summary: 'a webhook endpoint subscribes to what is no event, twice to one, or with filters that are too long',
     solve: 'correct the event; the reference lists them',

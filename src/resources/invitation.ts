@@ -1,4 +1,5 @@
 import type { ResourceKind } from './kind.ts'
+import { EMAIL } from './published.ts'
 import * as wire from './wire/invitation.ts'
 import { recordsOf, takeRecord } from './wire/record.ts'
 
@@ -17,7 +18,7 @@ export const invitation: ResourceKind = {
       meaning: 'Where the invitation is sent.',
       immutable: FIXED,
       required: true,
-      schema: { type: 'string', title: 'an e-mail address', pattern: '^[^@\\s]+@[^@\\s]+$|\\$\\{', maxLength: 254 },
+      schema: EMAIL,
     },
     tags: {
       compare: 'set',

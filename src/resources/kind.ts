@@ -53,6 +53,8 @@ export interface FieldProblem {
   readonly code: `resources/${string}`
   readonly message: string
   readonly help?: string
+  /** A warning where the API may take it after all. @default 'error' */
+  readonly severity?: 'error' | 'warning'
   /** What is written there may be a secret: no excerpt shows it. */
   readonly isHidden?: true
 }

@@ -1,6 +1,7 @@
 import { formatAddress } from './address.ts'
 import { loginFeaturesOf } from './feature.ts'
 import type { ChangeInput, Power, ResourceKind } from './kind.ts'
+import { EMAIL } from './published.ts'
 import { listOf, sameValue } from './value.ts'
 import * as wire from './wire/user.ts'
 
@@ -27,7 +28,7 @@ export const user: ResourceKind = {
       compare: 'case-insensitive',
       meaning: 'Their e-mail address. Left out: none.',
       absent: null,
-      schema: { type: 'string', title: 'an e-mail address', pattern: '^[^@\\s]+@[^@\\s]+$|\\$\\{', maxLength: 254 },
+      schema: EMAIL,
     },
     phone: {
       compare: 'exact',

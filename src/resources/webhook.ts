@@ -12,6 +12,16 @@ const EVENTS = Object.keys(WEBHOOK_EVENTS)
 const MOST_URL = 2048
 const MOST_FILTERS = 8000
 
+/** Hosts of this machine and its neighbours, which a service for development is told to reach by plain http. */
+const IN_DEVELOPMENT = /^(localhost|127\.[0-9.]+|\[::1\]|[^.]+)$/
+const PLAIN: FieldProblem = {
+  field: 'url',
+  code: 'resources/plain-http',
+  severity: 'warning',
+  message: 'the API refuses an address that is not https',
+  help: 'write https; only a service of your own takes http, to a host that `quorate serve --allow-webhook-host` names',
+}
+
 function checkUrl(url: string): FieldProblem | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const seen =
@@ -22,7 +32,8 @@ function checkUrl(url: string): FieldProblem | undefined {
         : url.length > MOST_URL
           ? `${url.length} characters`
           : undefined
-  if (seen === undefined) return undefined
+  if (seen === undefined)
+    return parsed?.protocol === 'http:' && !IN_DEVELOPMENT.test(parsed.hostname) ? PLAIN : undefined
   const message = `expected an https address of at most ${MOST_URL} characters, got ${seen}`
   return { field: 'url', code: 'resources/bad-url', message }
 }
