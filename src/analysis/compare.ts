@@ -12,9 +12,12 @@ import {
   compilePolicy,
   conditionHolds,
   type Expression,
+  type Instants,
+  instantsOf,
   type PolicyContext,
   type PolicyText,
   print,
+  timeReader,
   type Voter,
 } from '../policy/index.ts'
 import {
@@ -29,7 +32,6 @@ import {
   type WhyUnknown,
 } from './compare-search.ts'
 import { computing } from './computing.ts'
-import { type Instants, instantsOf, timeReader } from './instants.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import { type Answers, createAnswers } from './power-lines.ts'
 import {

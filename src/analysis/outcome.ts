@@ -6,7 +6,7 @@ import {
   votersOf,
 } from '../authority/index.ts'
 import type { Forecast } from '../plan/index.ts'
-import { authorize, type CompiledPolicy, type Decision, type PolicyContext, whoElse } from '../policy/index.ts'
+import { authorize, type CompiledPolicy, type Decision, type PolicyContext, timedBy, whoElse } from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
@@ -22,10 +22,19 @@ export interface ForecastRequest {
   readonly nowMs: number
 }
 
-/** Says what comes of a request, and who else would have to approve it. */
+/** Says what comes of a request, who else would have to approve it, and by which policies that may change with time. */
 export function outcomeOf(request: ForecastRequest): Forecast {
   const { policies, organization, nowMs } = request
   const alone = contextOf(request)
+  const people = votersOf(organization, nowMs)
+  const answer = (some: readonly CompiledPolicy[]) => [authorize(some, alone).outcome, whoElse(some, alone, people)]
+  const timed = timedBy(policies, alone, answer)
+  const now = outcomeNow(request, alone)
+  return timed.length === 0 ? now : { ...now, timedBy: timed }
+}
+
+function outcomeNow(request: ForecastRequest, alone: PolicyContext): Forecast {
+  const { policies, organization, nowMs } = request
   const decision = authorize(policies, alone)
   const factors = missingFactors(request.submitter, alone)
   if (decision.outcome === 'OUTCOME_ALLOW')

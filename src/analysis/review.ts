@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { actingVoter, approverOf, contextOf, standingCredentials, votersOf, votesOn } from '../authority/index.ts'
 import { type Change, type Forecast, type Plan, planOfActivity } from '../plan/index.ts'
-import { mayVote, type PolicyContext, whoVotes } from '../policy/index.ts'
+import { type CompiledPolicy, mayVote, type PolicyContext, timedBy, whoVotes } from '../policy/index.ts'
 import { findActivity, type Wire } from '../protocol/index.ts'
 import {
   type Actual,
@@ -156,11 +156,14 @@ function standingOf(
   return more.every((one) => isDeepStrictEqual(one, standing)) ? standing : undefined
 
   function standingIn(context: PolicyContext): Standing {
-    return { needed: neededIn(context), mine: mineIn(context) }
+    const needed = (some: readonly CompiledPolicy[]) => neededIn(context, some)
+    const timed = timedBy(policies, context, needed)
+    const now = needed(policies)
+    return { needed: timed.length === 0 ? now : { ...now, timedBy: timed }, mine: mineIn(context) }
   }
 
-  function neededIn(context: PolicyContext): Forecast {
-    const others = whoVotes(policies, context, votersOf(organization, nowMs))
+  function neededIn(context: PolicyContext, some: readonly CompiledPolicy[]): Forecast {
+    const others = whoVotes(some, context, votersOf(organization, nowMs))
     if (others === 'too-many') return { outcome: 'depends', reason: 'there are too many ways to approve it to try all' }
     if (others === 'nobody')
       return { outcome: 'denied', reason: 'no set of users who have a credential could approve it as it stands' }

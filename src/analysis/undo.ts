@@ -6,12 +6,18 @@
  */
 import { contextOf, votersOf } from '../authority/index.ts'
 import { fillParameters, type Plan, type PlanInput, type Undo } from '../plan/index.ts'
-import { type Coalitions, type CompiledPolicy, type PolicyContext, whoCan, writeByTeam } from '../policy/index.ts'
+import {
+  type Coalitions,
+  type CompiledPolicy,
+  type PolicyContext,
+  whenActive,
+  whoCan,
+  writeByTeam,
+} from '../policy/index.ts'
 import { kinds, organizationOf, type Resource, referencesOf } from '../resources/index.ts'
 import { breathe, computing } from './computing.ts'
 import { createMoves } from './indirect.ts'
 import { influenceOf } from './influence.ts'
-import { whenActive } from './instants.ts'
 import { type Inverse, inverseOf } from './inverse.ts'
 import { walletsOf } from './outcome.ts'
 import { type PolicyCompiler, policiesOf } from './policies.ts'

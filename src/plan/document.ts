@@ -274,7 +274,12 @@ export interface Batch {
 }
 
 /** What will come of a batch when the acting user submits it, as earlier batches will have left the organization. */
-export type Forecast =
+export type Forecast = Outcome & {
+  /** Names of the policies whose times may make it another at another time; absent where there are none. */
+  readonly timedBy?: readonly string[]
+}
+
+type Outcome =
   | { readonly outcome: 'completes' }
   /** It will wait; `needed` lists the smallest sets of further approvers (user names), any one of which suffices. */
   | {

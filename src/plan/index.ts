@@ -90,5 +90,6 @@ export {
   renderForecast,
   shortCode,
   summarize,
+  timedText,
   waysText,
 } from './words.ts'

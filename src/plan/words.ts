@@ -58,6 +58,16 @@ export function approvalRounds({ batches }: Pick<Plan, 'batches'>): number {
 
 /** The forecast of an activity, in words. */
 export function renderForecast(forecast: Forecast): string {
+  return `${outcomeText(forecast)}${timedText(forecast.timedBy)}`
+}
+
+/** `; may differ at another time: policy night-watch`; nothing where no policy makes it so. */
+export function timedText(timedBy: Forecast['timedBy'] = []): string {
+  if (timedBy.length === 0) return ''
+  return `; may differ at another time: ${timedBy.length === 1 ? 'policy' : 'policies'} ${timedBy.map((name) => printable(name)).join(', ')}`
+}
+
+function outcomeText(forecast: Forecast): string {
   switch (forecast.outcome) {
     case 'completes':
       return 'completes at once'

@@ -423,8 +423,38 @@ describe('forecast', () => {
       fields: { ...policy(null, null), time: "time.now < Timestamp('2026-06-01T00:00:00Z')" },
     }
     const given = { desired: newTag, actual: office([office9to5]) }
-    expect(forecasts(given, '2026-01-01T00:00:00Z')).toEqual([['CREATE_USER_TAG', 'completes at once']])
+    expect(forecasts(given, '2026-01-01T00:00:00Z')).toEqual([
+      ['CREATE_USER_TAG', 'completes at once; may differ at another time: policy day'],
+    ])
     expect(forecasts(given, '2026-12-01T00:00:00Z')).toEqual([['CREATE_USER_TAG', 'denied: no policy allows it']])
+  })
+
+  test('who may have to approve at another time is hinted at by the policies that make it so, and by no others', () => {
+    const timed = (name: string, one: Resource, time: string) => ({ ...one, name, fields: { ...one.fields, time } })
+    const [day, night] = ["CronSpan('0 8 * * *', '10h', 'UTC')", "CronSpan('0 20 * * *', '9h', 'UTC')"]
+    const policies = [
+      timed(
+        'by-day',
+        allow('by-day', `approvers.count() >= 2 && approvers.any(u, u.id == '${idFor('user.bob')}')`),
+        day,
+      ),
+      timed(
+        'at-night',
+        allow('at-night', `approvers.count() >= 2 && approvers.any(u, u.id == '${idFor('user.carol')}')`),
+        night,
+      ),
+      timed('signing', deny('signing', null, "activity.action == 'SIGN'"), night),
+      timed('past', allow('past', null), "time.now < Timestamp('2020-01-01T00:00:00Z')"),
+    ]
+    const actual = office(policies)
+    const { plan } = planWithForecast({ ...planInput({ desired: newTag, actual }), now: '2026-06-30T12:00:00Z' })
+    const timedBy = ['at-night', 'by-day']
+    const told = { outcome: 'waits', needed: [['bob']], any: { count: 1, of: ['bob'] }, timedBy }
+    expect(plan.batches.map((batch) => batch.forecast)).toEqual([told])
+    expect(renderForecast(plan.batches[0]!.forecast!)).toBe(
+      'waits for bob; may differ at another time: policies at-night, by-day',
+    )
+    expect(readPlan(writePlan(plan))).toEqual(plan)
   })
 })
 

@@ -42,6 +42,12 @@ test.each<Mutant>([
     from: '{ type: activity.type, parameters, nowMs, facts: one }',
     to: '{ type: activity.type, parameters, nowMs: 1000 * Number(activity.createdAt.seconds), facts: one }',
   },
+  {
+    mistake: 'that a policy opens or closes is not hinted at',
+    file: 'policy/timed-by.ts',
+    from: "=== 'sometimes'",
+    to: "=== 'always'",
+  },
 ])('$mistake: found', async (mutant) => {
   const telling = await mutated<Telling>(mutant, 'analysis/index.ts')
   const [fault] = faultsOfTelling(votes, telling)

@@ -2,6 +2,7 @@
  * Activities that are submitted by day and voted on at night, or the other way round, played in a service; and what is told of them
  * wrongly.
  */
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { createRecordedJudge, PowerLine, powersOf, reviewOf } from '../../src/analysis/index.ts'
 import { recordedOutcome } from '../../src/analysis/index.ts'
@@ -152,9 +153,16 @@ const readsFlags = ({ made }: CastVote) =>
 function reviewFault(vote: CastVote, telling: Telling): string | undefined {
   const { activity, actual, castMs: nowMs, name, after } = vote
   const isDone = after?.status === 'ACTIVITY_STATUS_COMPLETED'
-  const { standing } = telling.reviewOf(activity, { actual, nowMs, baseUrl: '', facts: factsFor(vote, activity) })
+  const reviewAt = (at: number) =>
+    telling.reviewOf(activity, { actual, nowMs: at, baseUrl: '', facts: factsFor(vote, activity) })
+  const { standing } = reviewAt(nowMs)
   if (!standing) return readsFlags(vote) ? undefined : 'a review tells nothing'
   const { needed } = standing
+  const { timedBy = [], ...now } = needed
+  // Within one window of approvals, so that as many of them count.
+  const { timedBy: _, ...before } = reviewAt(vote.moments.at(-1)!).standing!.needed
+  if (timedBy.length === 0 && !isDeepStrictEqual(now, before))
+    return `a review names no policy, and told ${JSON.stringify(before)} before, ${JSON.stringify(now)} now`
   const isNamed =
     needed.outcome === 'waits' &&
     (needed.needed.some((set) => set.join() === name) || (needed.any?.count === 1 && needed.any.of.includes(name)))

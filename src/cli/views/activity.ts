@@ -2,7 +2,15 @@ import { stringify } from 'yaml'
 import type { CredentialAdded } from '../../analysis/index.ts'
 import { type MissingFactors, missingMethods, votesOn } from '../../authority/index.ts'
 import type { ReviewedActivity } from '../../operations/index.ts'
-import { factorsText, loneReference, renderApprovers, renderEffects, renderPower, shortCode } from '../../plan/index.ts'
+import {
+  factorsText,
+  loneReference,
+  renderApprovers,
+  renderEffects,
+  renderPower,
+  shortCode,
+  timedText,
+} from '../../plan/index.ts'
 import { fromTimestamp, isWaiting, type Json, type Wire } from '../../protocol/index.ts'
 import { type Actual, type Address, formatAddress, KINDS, kinds, nameValue, type Value } from '../../resources/index.ts'
 import type { SendNames } from '../../sending/index.ts'
@@ -207,13 +215,14 @@ function neededRows({ review, status }: ActivityView, style: Style): readonly (r
   const { standing } = review
   if (!standing) return [['needs', 'not known here: policies decide by what is not known of it, such as a transaction']]
   const { needed, mine } = standing
+  const when = timedText(needed.timedBy)
   const your = {
     counts: 'your approval counts',
     given: 'you have approved',
     'does not count': 'your approval does not count',
   }
-  if (needed.outcome === 'waits') return [['needs', `${style.strong(renderApprovers(needed))}; ${your[mine]}`]]
-  return 'reason' in needed ? [['needs', `${needed.reason}; ${your[mine]}`]] : []
+  if (needed.outcome === 'waits') return [['needs', `${style.strong(renderApprovers(needed))}${when}; ${your[mine]}`]]
+  return 'reason' in needed ? [['needs', `${needed.reason}${when}; ${your[mine]}`]] : []
 }
 
 /** Where it is not what its plan says. */
@@ -377,7 +386,7 @@ function renderStatus(status: string, style: Style): string {
 export function afterVoteText({ status, failure, review }: ActivityView): string {
   if (!isWaiting(status)) return `now ${statusWord(status)}${failure ? `: ${failure}` : ''}`
   const needed = review?.standing?.needed
-  if (needed?.outcome === 'waits') return `it still needs ${renderApprovers(needed)}`
+  if (needed?.outcome === 'waits') return `it still needs ${renderApprovers(needed)}${timedText(needed.timedBy)}`
   return status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED'
     ? 'it still needs an approval; whose is not worked out here'
     : 'it still waits'

@@ -1,6 +1,6 @@
 /** An explanation for people: as a tree on the terminal and as Markdown. Both say the lines that `linesOf` makes of the JSON. */
 import { markdownCode, markdownText, printable } from '../../diagnostics/index.ts'
-import { factorsText } from '../../plan/index.ts'
+import { factorsText, timedText } from '../../plan/index.ts'
 import type { Clause, Explanation, Needs, PolicyTrace } from '../../policy/index.ts'
 import { decisiveLeaves } from '../../scenarios/index.ts'
 import { isDenied, type SendForecast } from '../../sending/index.ts'
@@ -44,12 +44,12 @@ const bases: Readonly<Record<Explanation['basis'], string>> = {
   'nothing-allows': 'no policy allows it',
 }
 
-/** The outcome, what decided it, and who else would have to approve, in one line. */
-export const headline = view(({ outcome, basis, decidedBy, needs }: Explanation): string => {
+/** The outcome, what decided it, who else would have to approve, and whether that may change with time, in one line. */
+export const headline = view(({ outcome, basis, decidedBy, needs, timedBy }: Explanation): string => {
   const by =
     basis === 'policy' ? `${decidedBy.length === 1 ? 'policy' : 'policies'} ${decidedBy.join(', ')}` : bases[basis]
   const more = needs === undefined ? '' : `; needs ${renderNeeds(needs)}`
-  return `${outcomeWords[outcome] ?? outcome}: ${by}${more}`
+  return `${outcomeWords[outcome] ?? outcome}: ${by}${more}${timedText(timedBy)}`
 })
 
 /** What comes of a send: the outcome, and what its submitter has to prove besides, unless it is denied. */

@@ -297,7 +297,7 @@ export function toSendJson({
   readonly sendId?: string
   readonly progress?: SendProgress | undefined
 }) {
-  const { outcome = '', basis, decidedBy, needs } = explanation ?? {}
+  const { outcome = '', basis, decidedBy, needs, timedBy } = explanation ?? {}
   const isBegun = sendId !== undefined || progress !== undefined
   const known = { progress, isAsked, replacedBy, finality, heldUp }
   const next = isBegun ? nextOf(known) : undefined
@@ -315,6 +315,7 @@ export function toSendJson({
             basis,
             decidedBy,
             ...(needs === undefined ? {} : { needs }),
+            ...(timedBy === undefined ? {} : { timedBy }),
             ...(factors === undefined ? {} : { factors }),
           },
         }),

@@ -14,7 +14,7 @@ export async function evaluate(input: CommandInput): Promise<ExitCode> {
   const asked = await readAsked(input)
   if (asked === undefined) return EXIT.error
   const explanation = explainRequest(asked.world, asked.context)
-  const { outcome, basis, decidedBy, policies, needs } = explanation
+  const { outcome, basis, decidedBy, policies, needs, timedBy } = explanation
   if (json) {
     const decision = {
       outcome: outcomeWords[outcome] ?? outcome,
@@ -23,6 +23,7 @@ export async function evaluate(input: CommandInput): Promise<ExitCode> {
       decidedBy,
       policies: Object.fromEntries(policies.map((policy) => [policy.name, policy.outcome])),
       ...(needs === undefined ? {} : { needs }),
+      ...(timedBy === undefined ? {} : { timedBy }),
     }
     writeJson(io, decision)
   } else io.out(line`${headline(explanation)}\n`)

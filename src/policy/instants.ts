@@ -1,5 +1,7 @@
 /** Moments that the times of policies tell apart. */
-import { authorize, compilePolicy, type PolicyText, readsOf } from '../policy/index.ts'
+import { authorize, compilePolicy } from './authorize.ts'
+import type { PolicyText } from './model.ts'
+import { readsOf } from './reads.ts'
 
 const MILLISECOND = 1_000_000n
 const MINUTE = 60_000n * MILLISECOND
