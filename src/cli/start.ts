@@ -37,4 +37,18 @@ export async function start(argv: readonly string[]): Promise<void> {
 
   const { main } = await import('./run.ts')
   await main(argv)
+  await endSoon()
+}
+
+/** What may still end by itself once the command has: closed files and connections. */
+const GRACE_MS = 250
+
+/**
+ * Ends the process once all that was said is out. A Temporal that was given up leaves tries and timers of its SDK behind, which
+ * nobody can end, and the process would stay for as long as they last.
+ */
+async function endSoon(): Promise<void> {
+  const streams = [process.stdout, process.stderr]
+  await Promise.all(streams.map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))))
+  setTimeout(() => process.exit(), GRACE_MS).unref()
 }

@@ -1,9 +1,12 @@
 /** What a person on call is told by `quorate status` while Temporal is away: what the last look has left, and that no other begins. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createPlanStore } from '../../activities/index.ts'
 import { ORGANIZATION_ID } from '../definitions/harness.ts'
 import { keyFile, quorateShared as quorate, testFolder } from './harness.ts'
+import { startCommand } from './started.ts'
 
 test('status: with Temporal away the last look, what is held and who approved are told, and the exit code is 1', async () => {
   const folder = testFolder()
@@ -39,4 +42,24 @@ test('status: with Temporal away the last look, what is held and who approved ar
     'approved by ann',
   ])
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain(told)
+})
+
+test('a command that has given Temporal up ends with its last words, and does not wait for what the SDK still tries', async () => {
+  const folder = testFolder()
+  const silent = createServer((socket) => void socket.on('error', () => {})).listen(0, '127.0.0.1')
+  onTestFinished(() => void silent.close())
+  await once(silent, 'listening')
+  const env = {
+    QUORATE_BASE_URL: 'http://127.0.0.1:1',
+    QUORATE_ORGANIZATION_ID: ORGANIZATION_ID,
+    QUORATE_DATA_DIR: join(folder, 'data'),
+    QUORATE_API_KEY_FILE: keyFile(folder, 'key', 'ab'.repeat(32)),
+    TEMPORAL_ADDRESS: `127.0.0.1:${(silent.address() as AddressInfo).port}`,
+  }
+  const command = startCommand(['sends', '--json'], { env, home: folder })
+  await command.says(/"sends": \[\]/)
+  const saidAt = performance.now()
+  expect(await command.ended).toMatchObject({ exit: 0 })
+  // It was 5 to 7 s.
+  expect(performance.now() - saidAt).toBeLessThan(3_000)
 })
