@@ -50,9 +50,12 @@ export const OPTIONS: Readonly<Record<string, string>> = {
   yes: 'this command asks nothing: leave it out',
 }
 
-/** What to do about a command line that was refused. */
-export function adviceFor(argv: readonly string[]): string {
-  return habitOf(argv) ?? '`quorate --help` lists the commands, `quorate COMMAND --help` what one takes'
+/**
+ * What to do about a command line that was refused.
+ * @param suggested a name like the one that is not known
+ */
+export function adviceFor(argv: readonly string[], suggested?: string): string {
+  return habitOf(argv) ?? suggested ?? '`quorate --help` lists the commands, `quorate COMMAND --help` what one takes'
 }
 
 /** What it may have meant; undefined where that is not known. */

@@ -16,7 +16,7 @@ export function readListening({ options }: Pick<CommandInput, 'options'>): Pick<
   if (isIP(host) === 0) {
     throw usage(
       `expected --listen to be an IP address of this machine, got \`${host}\``,
-      'such as 0.0.0.0 for all of them',
+      'give 127.0.0.1 for this machine alone, 0.0.0.0 for all of its addresses; the port goes to --port',
     )
   }
   if ((certificate === undefined) !== (key === undefined)) {

@@ -8,6 +8,7 @@ import {
   reader,
   saveLock,
 } from '../operations/index.ts'
+import { parseAllow } from '../plan/index.ts'
 import { asksAgain, type CommandInput } from './command.ts'
 import { assertNoKeys } from './files.ts'
 import { givenValues } from './given.ts'
@@ -18,6 +19,9 @@ import { showReading } from './views/reading.ts'
 export function planRequest(input: CommandInput, { folder, place, client = reader(place) }: PlanTarget): PlanRequest {
   const { settings, options } = input
   const { dataDir, requestsPerSecond } = settings
+  const allow = [...(options['allowDelete'] ? ['delete'] : []), ...((options['allow'] as string[] | undefined) ?? [])]
+  // One that is none is told before anything is read.
+  parseAllow(allow)
   return {
     folder,
     place,
@@ -25,7 +29,7 @@ export function planRequest(input: CommandInput, { folder, place, client = reade
     given: givenValues(input, place.embedded),
     dataDir,
     requestsPerSecond,
-    allow: [...(options['allowDelete'] ? ['delete'] : []), ...((options['allow'] as string[] | undefined) ?? [])],
+    allow,
     askAgain: asksAgain(input),
     ...(options['target'] === undefined ? {} : { targets: options['target'] as string[] }),
     ...(typeof options['as'] === 'string' ? { as: options['as'] } : {}),

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { type SettingFlags, settingRows } from '../config/index.ts'
-import { EXIT, type ExitCode } from '../diagnostics/index.ts'
+import { EXIT, type ExitCode, QuorateError, withoutKeys } from '../diagnostics/index.ts'
 import { type CommandRow, exitsOf } from './command.ts'
 import { commands } from './commands/index.ts'
 import type { Style } from './io.ts'
@@ -23,7 +23,7 @@ interface ProgramOptions {
   readonly say: (text: string) => void
 }
 
-/** Reads a command line: an invocation, or the exit code when help or version was all that was wanted or it was wrong. */
+/** Reads a command line: an invocation, or the exit code when help or version was all that was wanted or it was a group of commands. Throws `cli/usage`. */
 export function readCommandLine(given: readonly string[], options: ProgramOptions): Invocation | ExitCode {
   const words = given[0] === 'help' ? given.slice(1).filter((word) => !word.startsWith('-')) : []
   if (words.length > 0 && !isKnown(words)) return sayTopic(words, options)
@@ -36,10 +36,29 @@ export function readCommandLine(given: readonly string[], options: ProgramOption
   try {
     program.parse(isKnown(argv) ? [...argv] : argv.filter((one) => !/^(-h|--help)$/.test(one)), { from: 'user' })
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.error
-    throw error
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return EXIT.done
+    // A group of commands alone: its help was said.
+    if (error.code === 'commander.help') return EXIT.error
+    throw refused(error.message)
   }
   return invocation ?? EXIT.done
+}
+
+/** What the parser refused, as one of our errors: it quotes otherwise, and puts a suggestion into a line of its own. */
+function refused(message: string): QuorateError {
+  const [, said = '', suggested] =
+    /^(?:error: )?(.*?)(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(message.trim()) ?? []
+  const near = suggested?.split(', ').map((one) => `\`${one}\``)
+  return new QuorateError(
+    'cli/usage',
+    withoutKeys(
+      said
+        .replace(/'(.*?)'/s, '`$1`')
+        .replace(/\. Expected (\d+) arguments? but got \d+: (.*)\.$/s, ': expected $1, got `$2`'),
+    ),
+    near ? { next: `did you mean ${near.join(' or ')}?` } : {},
+  )
 }
 
 /** Whether the words name a command or a group of commands. Help of one that is not there would be that of all. */
@@ -66,10 +85,9 @@ function sayTopic(words: readonly string[], { out, say }: ProgramOptions): ExitC
   const byName = about(brief)
   const found = byName.length > 0 ? byName : about(whole)
   if (found.length === 0) {
-    say(`error: no command is called '${topic}', and none is about it\n`)
-    return EXIT.error
+    throw new QuorateError('cli/usage', withoutKeys(`no command is called \`${topic}\`, and none is about it`))
   }
-  say(`No command is called '${topic}'. About it ${found.length === 1 ? 'is' : 'are'}:\n`)
+  say(`No command is called \`${topic}\`. About it ${found.length === 1 ? 'is' : 'are'}:\n`)
   const width = Math.max(...found.map(({ name }) => name.length))
   out(found.map(({ name, summary }) => `  quorate ${name.padEnd(width)}  ${summary}\n`).join(''))
   return EXIT.done
@@ -95,7 +113,8 @@ function createProgram(
     .configureOutput({
       writeOut: out,
       writeErr: say,
-      outputError: (text, write) => write(`${text.trimEnd()}\n`),
+      // Told as one of our errors.
+      outputError: () => {},
       getOutHelpWidth: () => Math.min(process.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
     })
     .showSuggestionAfterError(true)

@@ -25,21 +25,21 @@ export async function main(argv: readonly string[]): Promise<void> {
   let json = false
   let deadline: CommandDeadline | undefined
   try {
-    const said: string[] = []
-    const say = (text: string) => {
-      const shown = withoutKeys(text)
-      said.push(shown)
-      io.say(shown)
-    }
+    const say = (text: string) => io.say(withoutKeys(text))
     const code = errorCodeOf(argv)
     if (code !== undefined) {
       json = argv.includes('--json')
       process.exitCode = (await import('./help-code.ts')).explainCode(code, { io, json })
       return
     }
-    const invocation = readCommandLine(argv, { version, style: io.style, out: io.out, say })
+    let invocation: ReturnType<typeof readCommandLine>
+    try {
+      invocation = readCommandLine(argv, { version, style: io.style, out: io.out, say })
+    } catch (error) {
+      json = argv.includes('--json')
+      throw await advised(error, argv)
+    }
     if (typeof invocation === 'number') {
-      if (invocation === EXIT.error) await sayUsage(said.join(''), { argv, io })
       process.exitCode = invocation
       return
     }
@@ -70,16 +70,11 @@ function errorCodeOf([word, ...rest]: readonly string[]): string | undefined {
   return word === 'help' && more.length === 0 && asked?.includes('/') ? asked : undefined
 }
 
-/** What to do about an error of the command-line parser, and with `--json` the error as one of ours. */
-async function sayUsage(
-  said: string,
-  { argv, io }: { readonly argv: readonly string[]; readonly io: Io },
-): Promise<void> {
+/** A command line that was refused, with what to do about it. */
+async function advised(error: unknown, argv: readonly string[]): Promise<unknown> {
+  if (!(error instanceof QuorateError)) return error
   const { adviceFor } = await import('./habits.ts')
-  const next = adviceFor(argv)
-  io.say(line`  next  ${next}\n`)
-  if (!argv.includes('--json')) return
-  writeJson(io, { error: toErrorJson(new QuorateError('cli/usage', said.trim().replace(/^error: /, ''), { next })) })
+  return new QuorateError(error.code, error.message, { next: adviceFor(argv, error.next) })
 }
 
 async function report(

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { QuorateError } from '../diagnostics/index.ts'
+import { QuorateError, unreadWords } from '../diagnostics/index.ts'
 import { ensurePrivateFolder, readPrivate } from '../local/index.ts'
 import { writePrivate } from './files.ts'
 import { jsonText } from './io.ts'
@@ -22,7 +22,7 @@ export function readValues(dataDir: string): Values {
   try {
     return JSON.parse(text) as Values
   } catch (error) {
-    throw new QuorateError('cli/usage', `the values that \`up\` made cannot be read: ${(error as Error).message}`, {
+    throw new QuorateError('cli/usage', `the values that \`up\` made cannot be read: ${unreadWords(error)}`, {
       facts: { file: file(dataDir) },
       next: 'remove the file and run `quorate up` again',
     })

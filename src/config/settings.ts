@@ -86,11 +86,12 @@ function checkUrl(text: string): string {
 
 /** What was probably meant where a text is no base URL; undefined where it is one, or nothing can be told. */
 function otherUrl(text: string, url: URL | undefined): string | undefined {
-  const bare = /^(?:\w+:(?!\d)\/*|\w+\/\/)?([\w.-]+(?::\d{1,5})?)\/*$/.exec(text)?.[1]
+  // A part of a host's name has at most 63 characters (RFC 1035, 2.3.4): 64 hex digits are a key.
+  const bare = /^(?:\w+:(?!\d)\/*|\w+\/\/)?((?![^.:]{64})[\w.-]+(?::\d{1,5})?)\/*$/.exec(text)?.[1]
   const [, port] = /^https?:\/\/[^/]*:(\d+)(?:\/|$)/.exec(text) ?? []
   if (!url) {
     if (port !== undefined && Number(port) > 65_535) return 'a port is a number up to 65535'
-    return bare === undefined ? undefined : `did you mean \`http://${bare}\`?`
+    return bare === undefined ? 'write it as `https://HOST` or `http://HOST:PORT`' : `did you mean \`http://${bare}\`?`
   }
   if (!['http:', 'https:'].includes(url.protocol))
     return bare === undefined ? 'it begins with http:// or https://' : `did you mean \`http://${bare}\`?`

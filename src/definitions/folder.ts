@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createSource, type Diagnostic, diagnostic, messageOf, type Source, spanAt } from '../diagnostics/index.ts'
+import { createSource, type Diagnostic, diagnostic, type Source, spanAt, unreadWords } from '../diagnostics/index.ts'
 import { decodeUtf8 } from '../encoding/index.ts'
 import { NotReadable, readInside, realInside } from './inside.ts'
 
@@ -122,17 +122,5 @@ function decode(bytes: Uint8Array): string | undefined {
 
 /** The system's word for what went wrong, without the path that it repeats. */
 export function reason(cause: unknown): string {
-  if (cause instanceof NotReadable) return cause.message
-  const known: Readonly<Record<string, string>> = {
-    ENOENT: 'it does not exist',
-    EACCES: 'permission denied',
-    EPERM: 'permission denied',
-    EISDIR: 'it is a folder',
-    ENOTDIR: 'it is not a folder',
-    ELOOP: 'links lead in a circle',
-    EMFILE: 'too many files are open',
-    EIO: 'the disk reports an error',
-  }
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return known[code] ?? (code || messageOf(cause))
+  return cause instanceof NotReadable ? cause.message : unreadWords(cause)
 }

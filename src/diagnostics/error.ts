@@ -48,6 +48,22 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** In words why the system did not read a file, without the path that it repeats. */
+export function unreadWords(cause: unknown): string {
+  const known: Readonly<Record<string, string>> = {
+    ENOENT: 'it does not exist',
+    EACCES: 'permission denied',
+    EPERM: 'permission denied',
+    EISDIR: 'it is a folder',
+    ENOTDIR: 'it is not a folder',
+    ELOOP: 'links lead in a circle',
+    EMFILE: 'too many files are open',
+    EIO: 'the disk reports an error',
+  }
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  return known[code] ?? (code || messageOf(cause))
+}
+
 /** The JSON form of an error, from which its text is made as well. A foreign error gets the code `internal/unexpected`. */
 export function toErrorJson(error: unknown): {
   code: string

@@ -6,7 +6,7 @@
 export { type CodeRow, type Codes, EXIT, type ExitCode } from './codes.ts'
 export { csvLine } from './csv.ts'
 export { type Diagnostic, diagnostic, hasErrors, type Related, type Severity, sortDiagnostics } from './diagnostic.ts'
-export { messageOf, QuorateError, type QuorateErrorOptions, toErrorJson } from './error.ts'
+export { messageOf, QuorateError, type QuorateErrorOptions, toErrorJson, unreadWords } from './error.ts'
 export { findKeyMaterial, keyPlaces, placeInWords, withoutKeyMaterial, withoutKeys } from './key-material.ts'
 export { markdownCode, markdownText } from './markdown.ts'
 export {

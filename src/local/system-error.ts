@@ -56,17 +56,17 @@ const LISTEN_FAULTS: Readonly<Record<string, Fault>> = {
   EADDRINUSE: {
     code: 'local/address-in-use',
     says: 'another process listens there already',
-    next: 'end that process, or name another port with --port or --metrics-port (0 takes a free one)',
+    next: 'end that process (`lsof -i :PORT` names it), or give another port (0 takes a free one)',
   },
   EACCES: {
     code: 'local/address-denied',
     says: 'this user may not listen there',
-    next: 'name a port above 1023',
+    next: 'give a port above 1023 (0 takes a free one)',
   },
   EADDRNOTAVAIL: {
     code: 'local/address-denied',
     says: 'this machine does not have the address',
-    next: 'name an address of this machine',
+    next: 'give an address of this machine, such as 127.0.0.1',
   },
 }
 
@@ -106,14 +106,20 @@ export function explainSystemError(
     const { syscall, address, port } = system
     const place = port === undefined ? (path ?? system.path ?? address) : `${address}:${port}`
     const what =
-      doing ?? (place === undefined ? `cannot ${syscall ?? 'go on'}` : `cannot ${syscall ?? 'use'} \`${place}\``)
+      doing ?? (place === undefined ? `cannot ${syscall ?? 'go on'}` : `cannot ${verbOf(syscall)} \`${place}\``)
     return new QuorateError(fault.code, `${what}: ${fault.says}`, {
       facts: { place, system: system.code === 'ERR_SQLITE_ERROR' ? system.message : system.code },
-      next: `${fault.next}, and run the command again`,
+      next: `${fault.next.replace('PORT', String(port))}, and run the command again`,
       cause: error,
     })
   }
   return error
+}
+
+/** A call of the system in words; to look for a file is to use it. */
+function verbOf(syscall = 'use'): string {
+  if (['listen', 'bind'].includes(syscall)) return 'listen at'
+  return { scandir: 'read', stat: 'use', lstat: 'use' }[syscall] ?? syscall
 }
 
 /** In which words the system refused a file; undefined for what is no word of the system. */

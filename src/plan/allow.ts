@@ -1,4 +1,4 @@
-import { QuorateError, suggest } from '../diagnostics/index.ts'
+import { QuorateError, suggest, withoutKeys } from '../diagnostics/index.ts'
 import { GUARDS, type GuardName } from './document.ts'
 
 /** Bypasses given for this run: a guard's name, and for `deletes` how many deletions of a kind it lets pass. */
@@ -15,16 +15,20 @@ export function parseAllow(texts: Iterable<string>): Allowed {
     const guard = GUARDS.find((known) => known === name)
     if (!guard) {
       const near = suggest(name, GUARDS).map((one) => `\`${one}\``)
-      throw new QuorateError('plan/unknown-bypass', `no guard is called \`${name}\``, {
+      throw new QuorateError('plan/unknown-bypass', `no guard is called \`${withoutKeys(name)}\``, {
         next: near.length > 0 ? `did you mean ${near.join(' or ')}?` : `use one of ${GUARDS.join(', ')}`,
       })
     }
     const wantsCount = guard === 'deletes'
     if (wantsCount ? !/^[1-9][0-9]{0,5}$/.test(count ?? '') : count !== undefined) {
       const expected = wantsCount ? 'a number, as in `deletes=4`' : 'no value'
-      throw new QuorateError('plan/unknown-bypass', `expected \`${guard}\` to have ${expected}, got \`${text}\``, {
-        next: 'use the bypass that the guard itself prints',
-      })
+      throw new QuorateError(
+        'plan/unknown-bypass',
+        `expected \`${guard}\` to have ${expected}, got \`${withoutKeys(text)}\``,
+        {
+          next: 'use the bypass that the guard itself prints',
+        },
+      )
     }
     allowed.set(guard, Math.max(Number(count ?? 0), allowed.get(guard) ?? 0))
   }

@@ -61,7 +61,7 @@ function shorten(value: unknown): string {
 function foreign(why: string, cause?: unknown): QuorateError {
   return new QuorateError('plan/foreign-format', `the file is not a plan that this version reads: ${why}`, {
     facts: { submitted: 'nothing' },
-    next: 'make the plan again with this version',
+    next: 'name a plan that `quorate plan --out` has written; one of another version is made again',
     cause,
   })
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { QuorateError } from '../diagnostics/index.ts'
+import { QuorateError, unreadWords } from '../diagnostics/index.ts'
 import { exposureOf } from '../local/index.ts'
 import { keyExposed, keyUnreadable } from './key-errors.ts'
 import type { StampingKey } from './stamper.ts'
@@ -31,7 +31,9 @@ export async function readKeyFile(path: string, effectiveUser: number | undefine
     if (size > LARGEST_FILE) {
       throw keyUnreadable(where, `it has ${size} bytes, too many for a key`, 'name the file that holds the key')
     }
-    return await file.readFile('utf8')
+    return await file.readFile('utf8').catch((error: unknown) => {
+      throw keyUnreadable(where, unreadWords(error), 'name the file that holds the key')
+    })
   } finally {
     await file.close()
   }
@@ -69,7 +71,12 @@ async function openKeyFile(path: string, where: string): Promise<FileHandle> {
     if (code === 'ELOOP') {
       throw keyExposed(where, 'it is a symbolic link, which others may point elsewhere', 'name the file itself')
     }
-    if (code === 'ENOENT') throw keyUnreadable(where, 'there is no such file', 'check the path, or make a key')
+    if (code === 'ENOENT')
+      throw keyUnreadable(
+        where,
+        'there is no such file',
+        'correct the path, or make a key with `quorate key new FILE` and have it added to your user',
+      )
     if (code === 'EACCES') throw keyUnreadable(where, 'permission denied', `check who owns it: \`ls -l ${path}\``)
     throw keyUnreadable(where, code, 'check the path')
   }

@@ -41,7 +41,7 @@ describe('help', () => {
 
   test('a command that does not exist is refused with the nearest one', async () => {
     const { stderr, exit } = await quorate(['plam'])
-    expect(stderr).toContain('Did you mean plan?')
+    expect(stderr).toContain('did you mean `plan`?')
     expect(exit).toBe(1)
   })
 
@@ -53,7 +53,7 @@ describe('help', () => {
 
   test('an argument that is missing is named', async () => {
     const { stderr, exit } = await quorate(['review'])
-    expect(stderr).toContain("missing required argument 'activity'")
+    expect(stderr).toContain('error cli/usage: missing required argument `activity`')
     expect(exit).toBe(1)
     for (const vote of ['approve', 'reject']) {
       const voting = await quorate([vote])

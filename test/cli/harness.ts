@@ -42,6 +42,8 @@ interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
   readonly input?: string
+  /** The beginning of the command line that starts the process, such as `setpriv` with its options. */
+  readonly by?: readonly string[]
 }
 
 /** Commands that have not ended. They end with this process, whatever became of the test that waits for them. */
@@ -51,8 +53,9 @@ process.once('exit', () => {
 })
 
 /** Runs `quorate` with nothing of this process's environment but the path. */
-export function quorate(args: readonly string[], { env = {}, cwd, input }: Surroundings = {}): Promise<Ran> {
-  const child = spawn(process.execPath, [builtMain(), ...args], {
+export function quorate(args: readonly string[], { env = {}, cwd, input, by = [] }: Surroundings = {}): Promise<Ran> {
+  const [program, ...words] = [...by, process.execPath, builtMain(), ...args] as [string, ...string[]]
+  const child = spawn(program, words, {
     env: { ...environment(), ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stdio: 'pipe',
@@ -103,8 +106,8 @@ const WITH_SERVICE = [
 ]
 
 /** Whether a command starts nothing, stays no longer than it works, and keeps no secret of its environment but that of all tests. */
-function mayShare([name = '', ...words]: readonly string[], { env = {}, input }: Surroundings): boolean {
-  if (input !== undefined || words.includes('lsp') || words.includes('--watch')) return false
+function mayShare([name = '', ...words]: readonly string[], { env = {}, input, by }: Surroundings): boolean {
+  if (input !== undefined || by !== undefined || words.includes('lsp') || words.includes('--watch')) return false
   const { QUORATE_PAYLOAD_KEY: payloadKey = TEST_PAYLOAD_KEY, ...rest } = env
   if (payloadKey !== TEST_PAYLOAD_KEY) return false
   if (Object.keys(rest).some((variable) => /^NODE_|(KEY|PASSWORD|SECRET|TOKEN|PLAN_STORE)$/.test(variable)))

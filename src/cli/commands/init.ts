@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { renderSchema } from '../../definitions/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
@@ -17,16 +17,18 @@ import { firstDefinitions } from '../views/first-definitions.ts'
 export async function init(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
   const folder = args[0]!
-  if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new QuorateError('cli/exists', `expected \`${folder}\` not to exist or to be empty`, {
+  const there = statSync(folder, { throwIfNoEntry: false })
+  if (there && !(there.isDirectory() && readdirSync(folder).length === 0)) {
+    throw new QuorateError('cli/exists', `expected \`${folder}\` not to exist or to be an empty folder`, {
       next: 'choose another folder',
     })
   }
+  // Before the API is asked: that it cannot be made needs no answer.
+  ensureFolder(folder)
   const actual = await readActual(reader(await findPlace(input)))
   const file = join(folder, 'organization.yaml')
   const text = firstDefinitions(actual)
   assertNoKeys(file, text)
-  ensureFolder(folder)
   writeNew(file, text)
   const schema = join(folder, SCHEMA_FILE)
   writeNew(schema, renderSchema())

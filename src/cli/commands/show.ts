@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, QuorateError, unreadWords } from '../../diagnostics/index.ts'
 import { movedAnywhere, reader } from '../../operations/index.ts'
 import { type Plan, readPlan } from '../../plan/index.ts'
 import { findPlace } from '../background/connect.ts'
@@ -60,7 +60,7 @@ export function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new QuorateError('cli/unreadable', `\`${path}\` cannot be read: ${(cause as Error).message}`, {
+    throw new QuorateError('cli/unreadable', `\`${path}\` cannot be read: ${unreadWords(cause)}`, {
       facts: { file: path, submitted: 'nothing' },
       next: 'name a plan that `quorate plan --out` has written',
       cause,

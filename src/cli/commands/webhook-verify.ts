@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
-import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, QuorateError, unreadWords } from '../../diagnostics/index.ts'
 import { type DeliveryHeaders, verifyDelivery } from '../../webhook/index.ts'
 import { findApi } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
@@ -73,7 +73,7 @@ function readFile(path: string): Buffer {
   try {
     return readFileSync(path)
   } catch (cause) {
-    throw new QuorateError('cli/unreadable', `\`${path}\` cannot be read: ${(cause as Error).message}`, {
+    throw new QuorateError('cli/unreadable', `\`${path}\` cannot be read: ${unreadWords(cause)}`, {
       facts: { file: path },
       next: 'name a file that is there',
       cause,

@@ -7,6 +7,7 @@ import {
   printableJson,
   QuorateError,
   renderDiagnostics,
+  unreadWords,
 } from '../../../diagnostics/index.ts'
 import { readCases, runCase } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
@@ -33,7 +34,7 @@ export function readText(file: string, folder?: string): string {
   try {
     return folder === undefined ? readFileSync(file, 'utf8') : new TextDecoder().decode(readInside(folder, file))
   } catch (cause) {
-    throw new QuorateError('cli/unreadable', `\`${file}\` cannot be read: ${(cause as Error).message}`, {
+    throw new QuorateError('cli/unreadable', `\`${file}\` cannot be read: ${unreadWords(cause)}`, {
       next: 'check that it exists and who may read it',
       cause,
     })

@@ -17,6 +17,7 @@ import {
   renderDiagnostics,
   type Severity,
   sortDiagnostics,
+  unreadWords,
 } from '../../../diagnostics/index.ts'
 import type { LintSeverity, Severities } from '../../../policy/index.ts'
 import type { CommandInput } from '../../command.ts'
@@ -90,7 +91,7 @@ function readLintText(path: string): string {
   try {
     return new TextDecoder().decode(readInside(dirname(path), path))
   } catch (cause) {
-    throw new QuorateError('cli/usage', `\`${path}\` cannot be read: ${(cause as Error).message}`, {
+    throw new QuorateError('cli/usage', `\`${path}\` cannot be read: ${unreadWords(cause)}`, {
       next: 'put the configuration of the linter itself there, or remove it',
       cause,
     })
