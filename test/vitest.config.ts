@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { ROOMY_HEAP } from './heap.ts'
 import { selectTests } from './selection.ts'
+import { LongestAmongOthers } from './sequence.ts'
 
 const onPostgres = process.env['QUORATE_TEST_STORE'] === 'postgres'
 const { quick, whole, alone } = selectTests({ onPostgres })
@@ -19,6 +20,7 @@ export const settings: ViteUserConfig = {
     pool: 'forks',
     execArgv: [...ROOMY_HEAP],
     maxWorkers: COMPUTING,
+    sequence: { sequencer: LongestAmongOthers },
     // What hangs is ended; a machine that is only slow, such as one that compiles a client meanwhile, is not.
     testTimeout: 600_000,
     hookTimeout: 600_000,
