@@ -41,6 +41,7 @@ export {
 export { isSameAddress, type Namespace, namespaceOf, namespaceOfAddress, namespaces } from './namespaces.ts'
 export { normalizePath } from './path.ts'
 export { addressOf, checkAddressFormat, createPrivateKey, openPrivateKey, type StandAloneKey } from './private-key.ts'
+export { outcomeByReceiptsRoot, type RpcBlockReceipt } from './receipts-root.ts'
 export { type Authorization, authorizationItem, signAuthorization } from './signing/authorization.ts'
 export {
   type EthereumFields,

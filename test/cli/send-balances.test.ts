@@ -122,7 +122,7 @@ test('balances: one that says there is too little, alone, stops nothing; neither
   )
   expect((await day.send(['--yes'], { amount: '1gwei', ref: 'LIE' }, withNode())).exit).toBe(0)
   for (const [ref, fault] of [
-    ['PAGE', 'page'],
+    ['PAGE', { page: 502 }],
     ['DROP', 'dropped'],
     ['GARBAGE', { result: 'soon' }],
   ] as const) {
@@ -163,7 +163,7 @@ assets: { coin: { chain: "${SEPOLIA}", address: "${address}", decimals: ${decima
   node.fault = ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : undefined)
   expect((await send(unlisted, 18)).stderr).not.toContain('decimals')
   node.fault = ({ method, params }) =>
-    method === 'eth_call' && JSON.stringify(params).includes('313ce567') ? 'page' : undefined
+    method === 'eth_call' && JSON.stringify(params).includes('313ce567') ? { page: 502 } : undefined
   expect((await send(unlisted, 6)).stderr).not.toContain('decimals')
   node.fault = () => undefined
   expect(await countActivities(day.service)).toBe(before)

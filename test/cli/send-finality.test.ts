@@ -118,10 +118,10 @@ describe('send finality: on Ethereum', () => {
       { reportedBy: 'api', node: 'another chain' },
     ],
     ['nothing', () => 'dropped', { reportedBy: 'api', node: 'no answer' }],
-    ['a page', () => 'page', { reportedBy: 'api', node: 'no answer' }],
+    ['a page', () => ({ page: 502 }), { reportedBy: 'api', node: 'no answer' }],
     [
       'a page about the receipt',
-      (method) => (/Receipt/.test(method) ? 'page' : undefined),
+      (method) => (/Receipt/.test(method) ? { page: 502 } : undefined),
       { reportedBy: 'api', node: 'no answer' },
     ],
   ])('a node that says %s makes nothing final', async (_, fault, finality) => {

@@ -147,7 +147,7 @@ test('sends reconcile: with a node that fails, is slow or lies it ends in its ti
     const { exit, stdout } = await quorate(['sends', 'reconcile', '--folder', service.dataDir, ...more])
     return { exit, stdout }
   }
-  node.fault = () => 'page'
+  node.fault = () => ({ page: 502 })
   const failing = await asked('--yes')
   expect([failing.exit, failing.stdout]).toEqual([
     3,

@@ -29,13 +29,13 @@ export type Fault =
   | 'lost'
   /** What was asked is done twice, and the second answer is given. */
   | 'repeated'
-  /** A page of a gateway's, with 502. */
-  | 'page'
   /** What it answered to this very question a while ago. */
   | 'stale'
   | { readonly lateMs: number }
-  /** As it was so many blocks ago. */
-  | { readonly behind: number }
+  /** A page of a gateway's, with this status. */
+  | { readonly page: number }
+  /** As it was so many blocks ago; of fewer than none, the head is said to be further. `alone`: it has nothing of what waits elsewhere. */
+  | { readonly behind: number; readonly alone?: true }
   /** Another replica answers. */
   | { readonly replica: string }
   /** The true answer but for one field. */
@@ -54,28 +54,115 @@ export interface FaultNode {
 
 export const NONCE_TOO_LOW: Said = { error: { code: -32_000, message: 'nonce too low' } }
 
+/** Longer than a client of the service waits for a node's answer: what is asked is done when nobody listens any more. */
+const TOO_LATE_MS = 11_000
+
+/** Gateways have a page for each of these, and some send theirs with 200. */
+const PAGES = [200, 401, 403, 404, 408, 429, 500, 502, 503, 504]
+
+/** Errors by which a node, or what stands before it, says that it cannot answer now: none is of the question. */
+const ERRORS: readonly (readonly [status: number, code: number, message: string])[] = [
+  [200, -32_700, 'Parse error'],
+  [200, -32_600, 'Invalid Request'],
+  [200, -32_601, 'the method does not exist/is not available'],
+  [200, -32_603, 'Internal error'],
+  [200, -32_000, 'header not found'],
+  [200, -32_000, 'missing trie node 5f3c (path 0a)'],
+  [200, -32_000, 'upstream request timed out'],
+  [200, -32_002, 'resource unavailable'],
+  [200, -32_005, 'daily request count exceeded, request rate limited'],
+  [401, -32_000, 'must be authenticated'],
+  [403, -32_000, 'forbidden'],
+  [404, -32_000, 'no such project'],
+  [408, -32_000, 'request took too long'],
+  [429, -32_005, 'rate limited'],
+  [500, -32_000, 'internal server error'],
+  [502, -32_000, 'bad gateway'],
+  [503, -32_000, 'no backend is healthy'],
+]
+
+interface Kind {
+  readonly of: RegExp
+  readonly make: (n: number) => Fault
+  /** It takes so long that a schedule draws it once in ten times. */
+  readonly isSeldom?: true
+}
+
+const DEAR = '0x38d7ea4c68000'
+
 /** Kinds of faults that may befall a question, for schedules; `n` is any number that tells two of a kind apart. */
-export const FAULTS: Readonly<Record<string, { readonly of: RegExp; readonly make: (n: number) => Fault }>> = {
+export const FAULTS: Readonly<Record<string, Kind>> = {
   dropped: { of: /./, make: () => 'dropped' },
   lost: { of: /./, make: () => 'lost' },
   late: { of: /./, make: (n) => ({ lateMs: n % 300 }) },
+  'too late': { of: /./, make: () => ({ lateMs: TOO_LATE_MS }), isSeldom: true },
   repeated: { of: /sendRaw|sendTransaction/, make: () => 'repeated' },
-  page: { of: /./, make: () => 'page' },
-  'a server’s error': {
+  page: { of: /./, make: (n) => ({ page: PAGES[n % PAGES.length]! }) },
+  'an error': {
     of: /./,
-    make: () => ({ status: 500, error: { code: -32_000, message: 'internal server error' } }),
+    make(n) {
+      const [status, code, message] = ERRORS[n % ERRORS.length]!
+      return { status, error: { code, message } }
+    },
   },
-  'an internal error': { of: /./, make: () => ({ error: { code: -32_603, message: 'Internal error' } }) },
-  'too many': { of: /./, make: () => ({ status: 429, error: { code: -32_005, message: 'rate limited' } }) },
   behind: { of: /Count|blockNumber|ByHash|ByNumber|Receipt/, make: (n) => ({ behind: 1 + (n % 3) }) },
+  ahead: { of: /blockNumber/, make: (n) => ({ behind: -1 - (n % 8) }) },
   'not found': { of: /ByHash|Receipt/, make: () => ({ result: null }) },
   stale: { of: /^get(SignatureStatuses|EpochInfo|LatestBlockhash|FirstAvailableBlock)/, make: () => 'stale' },
   'no status': { of: /SignatureStatuses/, make: () => ({ field: 'value', says: [] }) },
+  settled: { of: /SignatureStatuses/, make: (n) => ({ field: 'value', says: [statusAt(n, null)] }) },
+  failed: {
+    of: /SignatureStatuses/,
+    make: (n) => ({ field: 'value', says: [statusAt(n, { InstructionError: [0, { Custom: 1 }] })] }),
+  },
   'done, and refused': { of: /sendRaw/, make: () => ({ done: true, ...NONCE_TOO_LOW }) },
   'of another hash': { of: /Receipt/, make: (n) => ({ field: 'transactionHash', says: wordOf(n) }) },
   'of another block': { of: /Receipt/, make: (n) => ({ field: 'blockHash', says: wordOf(n) }) },
+  'of another height': { of: /Receipt/, make: (n) => ({ field: 'blockNumber', says: hex(n) }) },
   'of another sender': { of: /Receipt/, make: () => ({ field: 'from', says: `0x${'5'.repeat(40)}` }) },
-  overcharged: { of: /maxPriorityFee|gasPrice/, make: () => ({ result: '0x38d7ea4c68000' }) },
+  'with another outcome': { of: /Receipt/, make: (n) => ({ field: 'status', says: hex(n % 2) }) },
+  'of another transaction': { of: /TransactionByHash/, make: (n) => ({ field: 'hash', says: wordOf(n) }) },
+  'counted wrongly': { of: /TransactionCount/, make: (n) => ({ result: hex(n % 100) }) },
+  'of another chain': { of: /chainId/, make: () => ({ result: '0x1' }) },
+  overcharged: { of: /maxPriorityFee|gasPrice/, make: () => ({ result: DEAR }) },
+  'overcharged for the block': { of: /ByNumber/, make: () => ({ field: 'baseFeePerGas', says: DEAR }) },
+  'overcharged of late': { of: /feeHistory/, make: () => ({ field: 'baseFeePerGas', says: Array(21).fill(DEAR) }) },
+}
+
+const statusAt = (slot: number, err: unknown) => ({
+  ...{ slot: 1_000 + slot, confirmations: null, err, confirmationStatus: 'finalized' },
+})
+
+/** Draws a kind for a question from those that may befall it; undefined where none may. */
+export function drawFault(
+  method: string,
+  draw: (below: number) => number,
+  kinds: readonly (readonly [name: string, kind: Kind])[],
+): { readonly name: string; readonly fault: Fault } | undefined {
+  const those = kinds.filter(([, { of }]) => of.test(method))
+  if (those.length === 0) return undefined
+  const [name, { make, isSeldom }] = those[draw(those.length)]!
+  if (isSeldom && draw(10) > 0) return undefined
+  return { name, fault: make(draw(1_000)) }
+}
+
+/** Kinds of faults by which another replica answers. */
+export const fromReplica = ({ url }: Pick<FaultNode, 'url'>): readonly (readonly [string, Kind])[] => [
+  ['from another replica', { of: /./, make: () => ({ replica: url }) }],
+]
+
+/**
+ * Starts another replica of the node at an address, as behind one address of a provider's: its head is behind, it has nothing of what
+ * waits with others, and what it is handed reaches the chain late.
+ */
+export async function startReplica(target: string): Promise<FaultNode> {
+  const replica = await startFaultNode(target)
+  replica.fault = ({ method }) => {
+    if (/^send|sendRaw/.test(method)) return { lateMs: 700 }
+    if (method.startsWith('get')) return 'stale'
+    return FAULTS['behind']!.of.test(method) ? { behind: 2, alone: true } : undefined
+  }
+  return replica
 }
 
 const wordOf = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
@@ -139,12 +226,12 @@ async function answer(response: ServerResponse, { ask, target, fault, past }: Wo
   } else if (fault === 'repeated') {
     await pass(target, ask)
     say(await pass(target, ask))
-  } else if (fault === 'page') {
-    response.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>')
+  } else if ('page' in fault) {
+    response.writeHead(fault.page, { 'content-type': 'text/html' }).end(`<html><h1>${fault.page}</h1></html>`)
   } else if ('lateMs' in fault) {
     await pause(fault.lateMs)
     say(await pass(target, ask))
-  } else if ('behind' in fault) say(await answerBehind(target, ask, fault.behind))
+  } else if ('behind' in fault) say(await answerBehind(target, ask, fault))
   else if ('replica' in fault) say(await pass(fault.replica, ask))
   else if ('field' in fault) {
     const { result, ...rest } = await pass(target, ask)
@@ -165,7 +252,11 @@ async function pass(target: string, { method, params }: Ask): Promise<Said> {
 }
 
 /** What the node said so many blocks ago; transactions that it is given are passed on all the same. */
-async function answerBehind(target: string, ask: Ask, blocks: number): Promise<Said> {
+async function answerBehind(
+  target: string,
+  ask: Ask,
+  { behind: blocks, alone }: { readonly behind: number; readonly alone?: true },
+): Promise<Said> {
   const { result: latest } = await pass(target, { method: 'eth_blockNumber', params: [] })
   const head = Math.max(0, Number(latest) - blocks)
   if (ask.method === 'eth_blockNumber') return { result: hex(head) }
@@ -174,8 +265,8 @@ async function answerBehind(target: string, ask: Ask, blocks: number): Promise<S
   if (ask.method === 'eth_getBlockByNumber' && isLater(ask.params[0])) return { result: null }
   const params = ask.params.map((given) => (isTag(given) ? hex(head) : given))
   const said = await pass(target, { ...ask, params })
-  const { blockNumber } = (said.result ?? {}) as { readonly blockNumber?: string }
-  return isLater(blockNumber) ? { result: null } : said
+  const { blockNumber } = (said.result ?? {}) as { readonly blockNumber?: string | null }
+  return isLater(blockNumber) || (alone && blockNumber === null) ? { result: null } : said
 }
 
 const hex = (value: number) => `0x${value.toString(16)}`

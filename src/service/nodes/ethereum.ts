@@ -3,6 +3,8 @@ import {
   type Authorization,
   FEE_HISTORY_CALL,
   type FeeHistory,
+  outcomeByReceiptsRoot,
+  type RpcBlockReceipt,
   type UsualFees,
   usualFeesOf,
 } from '../../chain/index.ts'
@@ -154,6 +156,20 @@ export function createEthereumNode(node: ChainNode) {
     /** The head of the block that the chain has at a number; undefined where the node does not have it. */
     async blockHead(number: bigint): Promise<EthereumBlockHead | undefined> {
       return readBlockHead(await getBlock(number, { isFull: false }), number)
+    },
+    /**
+     * Whether a transaction succeeded in the block of a number, by the block's own hash and all of its receipts; undefined where the node
+     * does not tell them, or they do not fit.
+     */
+    async outcomeByRoot(number: bigint, hash: string): Promise<boolean | undefined> {
+      try {
+        const block = await getBlock(number, { isFull: false })
+        const receipts = await node.request<readonly RpcBlockReceipt[]>('eth_getBlockReceipts', [hexQuantity(number)])
+        return outcomeByReceiptsRoot(block as Record<string, unknown>, receipts, hash)
+      } catch {
+        // No such method, no answer, or one of another form: it proves nothing.
+        return undefined
+      }
     },
     /** The transactions of the block of a number; undefined where the node does not have it. */
     async transactionsIn(number: bigint): Promise<readonly Mined[] | undefined> {

@@ -36,17 +36,26 @@ export function isNodeFault(error: unknown): error is NodeRefusal | NodeUnreacha
   return error instanceof NodeRefusal || error instanceof NodeUnreachable
 }
 
-/** The node, or a gateway before it, is busy: its answer says nothing about the question. */
+/** The node, or a gateway before it, has not dealt with the question: its answer says nothing about it. */
 export class NodeBusy extends NodeUnreachable {
   override readonly name = 'NodeBusy'
 }
 
 /** Nodes and their providers word it as they like; what they say of gas or of a revert is about the call. */
-const BUSY = /pool is full|rate.?limit|limit exceeded|too many|try again|temporarily/i
+const BUSY =
+  /pool is full|rate.?limit|limit exceeded|too many|try again|temporarily|header not found|missing trie node|timed? ?out|unavailable|upstream|syncing/i
 const ABOUT_THE_CALL = /gas|revert/i
 const REVERTED = /revert/i
-/** Too many requests (RFC 6585 §4). */
-const TOO_MANY = 429
+/**
+ * Statuses of a gateway that did not let the question through: who asks is not known or not allowed, nothing is there, it took too
+ * long (RFC 9110 §15.5), too many requests (RFC 6585 §4).
+ */
+const NOT_LET_THROUGH: ReadonlySet<number> = new Set([401, 403, 404, 407, 408, 429])
+/** What was asked did not arrive as it was asked (JSON-RPC 2.0 §5.1): "Parse error" and "Invalid Request". */
+const GARBLED: ReadonlySet<number> = new Set([-32_700, -32_600])
+/** "Method not found", of methods that each node has (JSON-RPC 2.0 §5.1): it is not a node that has answered. */
+const NO_METHOD = -32_601
+const SERVED_BY_ALL: ReadonlySet<string> = new Set(['eth_sendRawTransaction', 'eth_estimateGas', 'sendTransaction'])
 /** "Internal JSON-RPC error": the node has failed, and has refused nothing (JSON-RPC 2.0 §5.1). */
 const INTERNAL = { code: -32_603, message: /internal (?:json-rpc |server )?error/i }
 
@@ -63,7 +72,9 @@ export function createChainNode(url: string): ChainNode {
         throw new NodeUnreachable(`${method} had no answer`, { cause })
       })
       if (isError(answer))
-        throw isBusy(status, answer.error) ? new NodeBusy(answer.error.message) : new NodeRefusal(answer.error)
+        throw isBusy(answer.error, { status, method })
+          ? new NodeBusy(answer.error.message)
+          : new NodeRefusal(answer.error)
       if (!('result' in answer)) throw new NodeUnreachable(`${method} had an answer that is no JSON-RPC`)
       return answer.result as Result
     },
@@ -102,9 +113,16 @@ async function post(url: string, body: string): Promise<{ readonly status: numbe
   return { status: response.status, answer }
 }
 
-/** Whether it was the server that failed, by any status from 500 on (RFC 9110 §15.6), or has no time: it has decided nothing. */
-function isBusy(status: number, { code, message, data }: RpcError): boolean {
-  if (status === TOO_MANY) return true
+/**
+ * Whether it was the server that failed, by any status from 500 on (RFC 9110 §15.6), has no time, or was not reached: it has decided
+ * nothing.
+ */
+function isBusy(
+  { code, message, data }: RpcError,
+  { status, method }: { readonly status: number; readonly method: string },
+): boolean {
+  if (NOT_LET_THROUGH.has(status) || GARBLED.has(code)) return true
+  if (code === NO_METHOD && SERVED_BY_ALL.has(method)) return true
   if (data !== undefined) return false
   if ((status >= 500 && !REVERTED.test(message)) || (code === INTERNAL.code && INTERNAL.message.test(message)))
     return true

@@ -215,7 +215,10 @@ export function createSolanaNode(node: ChainNode) {
       return found?.transaction[0]
     },
     /** What a transaction that is in a block has done there; none where the node does not keep it. */
-    async transaction(signature: string): Promise<SolanaRun | undefined> {
+    async transaction(
+      signature: string,
+      { commitment = 'confirmed' }: { readonly commitment?: Commitment } = {},
+    ): Promise<SolanaRun | undefined> {
       const found = await node.request<{
         readonly meta: {
           readonly err: TransactionError | null
@@ -224,7 +227,7 @@ export function createSolanaNode(node: ChainNode) {
           readonly computeUnitsConsumed?: number
           readonly innerInstructions?: unknown
         } | null
-      } | null>('getTransaction', [signature, { ...confirmed, encoding: 'json', maxSupportedTransactionVersion: 0 }])
+      } | null>('getTransaction', [signature, { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 }])
       if (!found?.meta) return undefined
       const { err: error, fee, logMessages, computeUnitsConsumed: unitsConsumed, innerInstructions } = found.meta
       return { error, fee, logs: logMessages ?? [], unitsConsumed, innerInstructions }

@@ -7,6 +7,7 @@ import { authorizationItem, encodeEthereum } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { type FeeOffer, offerFees } from '../chains/index.ts'
 import { type EthereumNode, type Fees, NodeRefusal, NodeUnreachable, otherChain, raiseFees } from '../nodes/index.ts'
+import { findNextNonce } from '../resources/sends/lanes-store.ts'
 import { findFlyingAttempt, listAttempts, listTaken, type SendRow, updateSend } from '../resources/sends/store.ts'
 import { feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
@@ -116,6 +117,16 @@ async function chooseNonce(
   const { node, database } = tools
   if (nonce !== undefined) return Number(nonce)
   const next = await node.pendingCount(row.sender)
+  // What the first count says is believed from then on, and a nonce above the chain's is never included.
+  const isFirst = (await database.read((tx) => findNextNonce(tx, row))) === undefined
+  if (isFirst && (await node.pendingCount(row.sender)) !== next) {
+    await noteWait(
+      tools,
+      row,
+      `the node says two next nonces of ${row.sender}, one after the other, and is asked again`,
+    )
+    return 'later'
+  }
   const hold = await holdOf(tools, row, next)
   if (hold !== undefined) {
     await noteWait(tools, row, hold.reason)

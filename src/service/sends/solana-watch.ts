@@ -58,8 +58,11 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
   const round = createLaneRound(tools, { atOnce: AT_ONCE })
   /** By the signature: when a node said first that it never was, and never can be, in a block. */
   const doubts = new Map<string, { readonly slot: number; readonly at: number }>()
+  /** By the signature: how the last look had it settled, while the node has not told what it did there. */
+  const untold = new Map<string, string>()
+  const commitment = chain.includedAfter === 1 ? 'confirmed' : 'finalized'
   const isSettled = ({ confirmationStatus }: SignatureStatus) =>
-    confirmationStatus === 'finalized' || (chain.includedAfter === 1 && confirmationStatus === 'confirmed')
+    confirmationStatus === 'finalized' || confirmationStatus === commitment
 
   async function look(rows: readonly SendRow[]): Promise<void> {
     for (let start = 0; start < rows.length; start += MAX_SIGNATURES) {
@@ -87,6 +90,7 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
       doubts.delete(flight.attempt.hash)
       return settle(flight, status)
     }
+    untold.delete(flight.attempt.hash)
     const fate = await tell(flight, finalized)
     if (fate === 'never') return doubt(flight, (await finalized()).slot)
     doubts.delete(flight.attempt.hash)
@@ -109,9 +113,13 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
   async function settle({ row, attempt }: Flight, status: SignatureStatus): Promise<void> {
     if (!isSettled(status) || !(await isWitnessed(attempt.hash, status))) return
     const { err } = status
-    const run = err === null && row.account === null ? undefined : await readRun(attempt.hash)
+    // One field of one answer says that it is settled: it counts by what the transaction itself tells, or by two looks.
+    const run = await readRun(attempt.hash)
+    const said = JSON.stringify([status.slot, err])
+    if (run === undefined && untold.get(attempt.hash) !== said) return void untold.set(attempt.hash, said)
+    untold.delete(attempt.hash)
     // Told as failed, it would be paid once more under another reference.
-    if (err !== null && run?.error === null) return noteWait(tools, row, BOTH)
+    if (run !== undefined && (err === null) !== (run.error === null)) return noteWait(tools, row, BOTH)
     const transaction = decodeBase64(attempt.signed_transaction)
     const failed = { source: 'execution', run: run ?? { error: err, logs: [] }, transaction } as const
     const error = err === null ? null : JSON.stringify(await explainRun(tools, row, { ...failed, error: err }))
@@ -134,10 +142,10 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
     return (await Promise.all(said)).every(Boolean)
   }
 
-  /** What it did in its block; nothing where the node does not keep that. */
+  /** What it did in its block; nothing where the node does not keep that, or does not have it as settled. */
   async function readRun(signature: string): Promise<SolanaRun | undefined> {
     try {
-      return await node.transaction(signature)
+      return await node.transaction(signature, { commitment })
     } catch (error) {
       if (error instanceof NodeRefusal) return undefined
       throw error

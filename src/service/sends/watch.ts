@@ -80,7 +80,7 @@ export function createWatcher(tools: EthereumTools): Watcher {
     row: SendRow,
     { attempt, receipt, latest }: Included & { readonly latest: bigint },
   ): Promise<void> {
-    const reverted = receipt.succeeded ? null : await readRevert(row, attempt, receipt)
+    const reverted = receipt.succeeded ? await readSuccess(attempt, receipt) : await readRevert(row, attempt, receipt)
     if (reverted === 'doubtful') return
     const error = reverted && JSON.stringify(reverted)
     const { blockNumber: number, cost, succeeded } = receipt
@@ -92,9 +92,15 @@ export function createWatcher(tools: EthereumTools): Watcher {
     await changeSend(tools, row, { status: 'INCLUDED', ...change }, (tx) => settleGas(tx, row, { chain, cost }))
   }
 
+  /** Nothing, where a second answer says so too: one field of one says that a payee has it, and who is told so ships. */
+  async function readSuccess({ hash }: SendAttemptRow, { blockHash }: Receipt): Promise<null | 'doubtful'> {
+    const again = await node.receipt(hash)
+    return again?.succeeded === true && again.blockHash === blockHash ? null : 'doubtful'
+  }
+
   /**
    * Why it was reverted. One field of one answer says that it was, and a payer who believes it pays again: it counts by two looks, by every
-   * further node, and not against the node's own tracer.
+   * further node, and neither against the block's own hash, which its receipts must fit, nor against the node's own tracer.
    */
   async function readRevert(
     row: SendRow,
@@ -105,11 +111,16 @@ export function createWatcher(tools: EthereumTools): Watcher {
     const isSeenAgain = lastReverted.get(row.id) === receipt.blockHash
     lastReverted.set(row.id, receipt.blockHash)
     if (!isSeenAgain) return 'doubtful'
+    const says = `a node says that it was reverted in block ${receipt.blockNumber}`
+    if (await node.outcomeByRoot(receipt.blockNumber, hash)) {
+      await noteWait(tools, row, `${says}, and the receipts that its hash stands for say that it was not`)
+      return 'doubtful'
+    }
     const failed = await readFailedCall(row, attempt, receipt)
     const agrees = failed !== undefined && (await isWitnessed(tools, { ...receipt, hash }))
     if (!agrees) {
       const other = failed === undefined ? 'its trace says that it was not' : 'a further node does not say so'
-      await noteWait(tools, row, `a node says that it was reverted in block ${receipt.blockNumber}, and ${other}`)
+      await noteWait(tools, row, `${says}, and ${other}`)
       return 'doubtful'
     }
     const isExecution = readSendRequest(row.request).kind === 'execution'

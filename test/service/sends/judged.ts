@@ -13,6 +13,9 @@ const SENT = 'eth_sendRawTransaction'
 const unknown = { result: null }
 const refused = (code: number, message: string) => ({ done: true, error: { code, message } }) as const
 
+const FORBIDDEN = { error: { code: -32_000, message: 'forbidden' } }
+const NO_METHOD = { error: { code: -32_601, message: 'the method does not exist' } }
+
 /** Kinds of lies of a single send, after each of which it is paid once and told as included. */
 const LIES: Readonly<Record<string, () => (ask: Ask) => Fault>> = {
   'is taken, and refused because its nonce was used': () =>
@@ -31,6 +34,12 @@ const LIES: Readonly<Record<string, () => (ask: Ask) => Fault>> = {
       first(1, SENT, { ...refused(-32_000, 'something broke'), status: 500 }),
       first(1, 'eth_getTransactionByHash', unknown),
     ),
+  'is tried and taken by a node whose gateway lets nobody through': () =>
+    any(...['eth_estimateGas', SENT].map((method) => first(2, method, { ...FORBIDDEN, status: 403 }))),
+  'is tried and taken by a node that has no such method for a while': () =>
+    any(...['eth_estimateGas', SENT].map((method) => first(2, method, NO_METHOD))),
+  'is tried by a node whose state is not there yet': () =>
+    first(2, 'eth_estimateGas', { error: { code: -32_000, message: 'header not found' } }),
   'has no receipt for a while, although it is counted': () => first(12, 'eth_getTransactionReceipt', unknown),
   'has receipts of blocks that come after the counts': () => first(12, 'eth_getTransactionReceipt', { behind: 1 }),
   'has the receipt of another hash': () =>
@@ -68,6 +77,56 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
             },
           }
         : undefined
+    const id = await submit(from)
+    await until(async () => (await stateOf(id)).txStatus !== 'INITIALIZED')
+    await turns()
+    expect((await stateOf(id)).txStatus).toBe('BROADCASTING')
+    node.fault = () => undefined
+    await mine(1)
+    expect((await end(id)).txStatus).toBe('INCLUDED')
+  },
+
+  'one whose receipts all say that it was reverted is not, where the hash of their block says otherwise': async (
+    stage,
+  ) => {
+    const { node, witness, makeSender, submit, end, stateOf, until, turns } = stage
+    const from = await makeSender()
+    const reverted = ({ method }: Ask): Fault =>
+      method === 'eth_getTransactionReceipt'
+        ? { field: 'status', says: '0x0' }
+        : method.startsWith('debug_')
+          ? NO_METHOD
+          : undefined
+    node.fault = reverted
+    witness.fault = reverted
+    const id = await submit(from)
+    await until(async () => /receipts that its hash stands for/.test((await stateOf(id)).txError ?? ''))
+    await turns()
+    expect((await stateOf(id)).txStatus).toBe('BROADCASTING')
+    node.fault = () => undefined
+    witness.fault = () => undefined
+    expect(await end(id)).toMatchObject({ txStatus: 'INCLUDED' })
+    expect((await stateOf(id)).error).toBeUndefined()
+  },
+
+  'one that was reverted is not told as paid because one receipt says so': async (stage) => {
+    const { anvil, node, makeSender, submit, end } = stage
+    const from = await makeSender()
+    const reverts = '0x00000000000000000000000000000000000bad00'
+    await anvil.rpc('anvil_setCode', reverts, '0x60006000fd')
+    node.fault = first(1, 'eth_getTransactionReceipt', { field: 'status', says: '0x1' })
+    const ended = await end(await submit(from, { to: reverts, value: '0', gasLimit: '90000' }))
+    expect(ended).toMatchObject({ txStatus: 'INCLUDED', txError: expect.stringContaining('reverted') })
+  },
+
+  'one that waits is not told as included by the receipt of another of its sender': async (stage) => {
+    const { anvil, node, makeSender, submit, end, stateOf, until, mine, turns } = stage
+    const from = await makeSender()
+    const { eth: before } = await end(await submit(from))
+    const other = await anvil.rpc('eth_getTransactionReceipt', before!.txHash)
+    await anvil.rpc('evm_setAutomine', false)
+    node.fault = ({ method, params }) =>
+      method === 'eth_getTransactionReceipt' && params[0] !== before!.txHash ? { result: other } : undefined
     const id = await submit(from)
     await until(async () => (await stateOf(id)).txStatus !== 'INITIALIZED')
     await turns()
@@ -122,10 +181,18 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
     const { node, makeSender, submit, end, countOf, sendElsewhere } = stage
     const from = await makeSender()
     await sendElsewhere(from)
-    node.fault = first(1, 'eth_getTransactionCount', { result: '0x0' })
+    node.fault = first(2, 'eth_getTransactionCount', { result: '0x0' })
     const id = await submit(from, { gasLimit: '21000' })
     expect((await end(id)).txStatus).toBe('INCLUDED')
     expect(await countOf(from)).toBe(2)
+  },
+
+  'one of a new address is not signed with a nonce that a node says once': async (stage) => {
+    const { node, makeSender, submit, end, countOf } = stage
+    const from = await makeSender()
+    node.fault = first(1, 'eth_getTransactionCount', { result: '0x9' })
+    expect((await end(await submit(from))).txStatus).toBe('INCLUDED')
+    expect(await countOf(from)).toBe(1)
   },
 
   'a node that lags takes nothing back': async ({ node, makeSender, submit, end, stateOf, mine, turns }) => {

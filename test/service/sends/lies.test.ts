@@ -215,6 +215,8 @@ test('sends: one whose receipt is never told holds up none that has a receipt', 
 
 const REVERTED: Fault = { field: 'status', says: '0x0' }
 const isReceipt = (method: string) => method === 'eth_getTransactionReceipt'
+/** That a node may not have, and by which the word of one receipt is known as a lie. */
+const isProof = (method: string) => method.startsWith('debug_') || method === 'eth_getBlockReceipts'
 
 test('sends: one receipt that says so reverts nothing, nor do many against the trace', async () => {
   const scene = await startScene()
@@ -229,7 +231,8 @@ test('sends: one receipt that says so reverts nothing, nor do many against the t
   expect(await ended(await submit(scene))).toEqual(paid)
   expect(receipts).toBeGreaterThan(1)
 
-  node.fault = ({ method }) => (isReceipt(method) ? REVERTED : undefined)
+  node.fault = ({ method }) =>
+    isReceipt(method) ? REVERTED : method === 'eth_getBlockReceipts' ? NO_METHOD : undefined
   const id = await submit(scene)
   await vi.waitFor(async () =>
     expect(await service.root.query('get_send_transaction_status', { sendTransactionStatusId: id })).toMatchObject({
@@ -248,7 +251,7 @@ test('sends: a further node that does not say so keeps a send from being reverte
   closers.push(() => anvil.kill())
   const node = await startFaultNode(anvil.url)
   closers.push(() => node.close())
-  node.fault = ({ method }) => (isReceipt(method) ? REVERTED : method.startsWith('debug_') ? NO_METHOD : undefined)
+  node.fault = ({ method }) => (isReceipt(method) ? REVERTED : isProof(method) ? NO_METHOD : undefined)
   const scene = await startService(node.url, anvil, { witnesses: [anvil.url] })
   const id = await submit(scene)
   await pause(500)
@@ -259,7 +262,7 @@ test('sends: a further node that does not say so keeps a send from being reverte
 test('sends: what was told as reverted and is not is included, before its block is settled', async () => {
   const scene = await startScene({}, { confirmations: 10 })
   const { anvil, node, service } = scene
-  node.fault = ({ method }) => (isReceipt(method) ? REVERTED : method.startsWith('debug_') ? NO_METHOD : undefined)
+  node.fault = ({ method }) => (isReceipt(method) ? REVERTED : isProof(method) ? NO_METHOD : undefined)
   const id = await submit(scene)
   expect(await untilEnded(service.root, id)).toMatchObject({ txStatus: 'INCLUDED', error: expect.anything() })
   node.fault = () => undefined

@@ -65,6 +65,18 @@ export const ETHEREUM_MISTAKES: readonly Rule[] = [
       'if (attempts.some(({ hash }) => hash === user.hash)) return',
       '',
     ],
+    [
+      'the first receipt that says so is believed of a payment',
+      'one that was reverted is not told as paid because one receipt says so',
+      'return again?.succeeded === true && again.blockHash === blockHash ?',
+      'return again ?',
+    ],
+    [
+      'a receipt is believed against its block',
+      'one whose receipts all say that it was reverted is not, where the hash of their block says otherwise',
+      'if (await node.outcomeByRoot(receipt.blockNumber, hash)) {',
+      'if (!tools) {',
+    ],
     ['one node decides alone', REPLACED, '|| !(await isWitnessed(tools, user)))', ')'],
   ]),
   ...of('included.ts', [
@@ -125,6 +137,36 @@ export const ETHEREUM_MISTAKES: readonly Rule[] = [
       'no tip and no price that a node names costs more than the ceiling',
       'await offerFees(node, tools.chain)',
       'await offerFees(node, { maxFeePerGas: 10n ** 18n, feeMultiple: 1_000_000 })',
+    ],
+  ]),
+  ...of('completion.ts', [
+    [
+      'the first count of a new address is believed at once',
+      'one of a new address is not signed with a nonce that a node says once',
+      'if (isFirst && (await node.pendingCount(row.sender)) !== next) {',
+      'if (isFirst && !tools) {',
+    ],
+  ]),
+  ...of('../nodes/node.ts', [
+    [
+      'who is not let through to a node was refused by it',
+      'one that is tried and taken by a node whose gateway lets nobody through is paid once and told as included',
+      'NOT_LET_THROUGH.has(status) || GARBLED.has(code)',
+      'GARBLED.has(code)',
+    ],
+    [
+      'a method that is missing for a while is a refusal',
+      'one that is tried and taken by a node that has no such method for a while is paid once and told as included',
+      'if (code === NO_METHOD && SERVED_BY_ALL.has(method)) return true',
+      '',
+    ],
+  ]),
+  ...of('../nodes/ethereum.ts', [
+    [
+      'the receipt of another transaction is taken',
+      'one that waits is not told as included by the receipt of another of its sender',
+      'if (found.transactionHash?.toLowerCase() !== hash.toLowerCase()) return',
+      'if (found.transactionHash === hash.slice(1)) return',
     ],
   ]),
   ...of('lane.ts', [
@@ -194,9 +236,15 @@ export const SOLANA_MISTAKES: readonly Rule[] = of('solana-watch.ts', [
     '!tools',
   ],
   [
+    'a Solana node is believed at once that a send is settled',
+    'one that a node says once is settled, and that is in no block, is neither included nor failed',
+    'if (run === undefined && untold.get(attempt.hash) !== said) return',
+    'if (!tools) return',
+  ],
+  [
     'a Solana node that says that a send failed and shows it as done is believed',
     'one that a node says has failed, and shows as done, is not told as failed',
-    'err !== null && run?.error === null',
+    'run !== undefined && (err === null) !== (run.error === null)',
     'run === null',
   ],
   [

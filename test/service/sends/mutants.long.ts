@@ -27,7 +27,7 @@ async function isFound(trial: Promise<void>): Promise<boolean> {
 }
 
 const serviceOf = async (mutant: Mutant) => {
-  const of = { module: 'service/service.ts', copied: ['service/sends', 'service/chains'] }
+  const of = { module: 'service/service.ts', copied: ['service/sends', 'service/chains', 'service/nodes'] }
   return (await mutated<{ createService: typeof createService }>(mutant, of)).createService
 }
 

@@ -196,6 +196,30 @@ export const SOLANA_TRIALS: Readonly<Record<string, Trial>> = {
     expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
   },
 
+  'one that a node says once is settled, and that is in no block, is neither included nor failed': async (create) => {
+    const { stage, front } = await setFaulty(create)
+    const { node } = stage
+    node.drops = true
+    const id = await submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
+    const signature = await signatureOf(stage, id)
+    await untilTrue(() => node.waiting.has(signature))
+    const errors = [null, { InstructionError: [0, { Custom: 1 }] }]
+    front.fault = ({ method }) => {
+      if (method !== 'getSignatureStatuses' || errors.length === 0) return undefined
+      const err = errors.shift()
+      const status = { slot: 1_001, confirmations: null, confirmationStatus: 'finalized', err }
+      return { field: 'value', says: [status] }
+    }
+    const looks = () => node.asked.get('getSignatureStatuses')!
+    await untilTrue(() => errors.length === 0)
+    const before = looks()
+    await untilTrue(() => looks() > before + 4)
+    expect(await statusOf(stage, id)).toMatchObject({ txStatus: 'BROADCASTING' })
+    node.drops = false
+    node.produce(50)
+    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
+  },
+
   'one that a node refuses for good, and hands on, is included': async (create) => {
     const { stage, front } = await setFaulty(create)
     front.fault = ({ method }) => (method === 'sendTransaction' ? { done: true, ...INVALID } : undefined)
