@@ -17,6 +17,7 @@ import { createService, type Service, type ServiceOptions } from '../../src/serv
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { databaseOf, dropDatabaseOf } from '../postgres.ts'
+import { isPublishedAlone, startPublishedFront } from './published-alone.ts'
 
 /** What came back over the socket. */
 export interface Answer {
@@ -112,6 +113,7 @@ export async function startTestService(
   const database = options.database ?? (await databaseOf(dataDir))
   const start = () => create({ ...options, dataDir, ...(database && { database }), port: 0 })
   let service = await start()
+  const front = isPublishedAlone() ? await startPublishedFront(() => service.url) : undefined
   let bodies = 0
   const { organizationId, rootUserId } = service.bootstrap
 
@@ -129,7 +131,7 @@ export async function startTestService(
       const sent = Object.fromEntries(Object.entries(given).filter(([, value]) => value))
       // For a quarter of the processor time of `fetch`.
       const { signal } = new AbortController()
-      const answer = await post(`${service.url}${path}`, text, { headers: sent, signal })
+      const answer = await post(`${(front ?? service).url}${path}`, text, { headers: sent, signal })
       const answered = Object.entries(answer.headers).flatMap(([name, value = []]) =>
         [value].flat().map((one): [string, string] => [name, one]),
       )
@@ -160,7 +162,7 @@ export async function startTestService(
       return service
     },
     get url() {
-      return service.url
+      return (front ?? service).url
     },
     dataDir,
     organizationId,
@@ -173,6 +175,7 @@ export async function startTestService(
       service = await start()
     },
     async close() {
+      await front?.close()
       await service.close()
       rmSync(dataDir, { recursive: true, force: true })
       await dropDatabaseOf(dataDir)

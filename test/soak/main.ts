@@ -103,6 +103,13 @@ const parts: Readonly<Record<string, Part>> = {
     run: explainQuorums,
   },
   stores: { what: 'suites of the service with its rows in PostgreSQL', count: 1, run: testOnPostgres },
+  published: {
+    what: 'times that the tests of sends are run on services that have what the API publishes and nothing of their own',
+    count: 1,
+    run: async (times) => {
+      for (let time = 0; time < times; time++) runTests(SENDS, { QUORATE_TEST_PUBLISHED: '1' })
+    },
+  },
   containers: {
     what: 'times that temporal-docker is started in containers, used, killed part by part, brought down and up again',
     count: 1,
@@ -178,6 +185,12 @@ const parts: Readonly<Record<string, Part>> = {
 }
 
 const root = join(import.meta.dirname, '../..')
+
+/** The tests of sends, from one command to a batch, of their ends and of what other machines have sent. */
+const SENDS = [
+  ...['test/cli/send', 'test/cli/sends', 'test/cli/sent', 'test/cli/batch', 'test/cli/solana-send'],
+  ...['test/activities/sends', 'test/workflows/send'],
+]
 
 function runTests(files: readonly string[], variables: Readonly<Record<string, string>>): void {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
