@@ -249,6 +249,16 @@ test('send: of references that look alike and are begun at the same moment for t
   }
 })
 
+test('without one ledger, references that look alike and are begun at the same moment for the same payment are both sent; whoever comes later is told', async () => {
+  const [one, other] = ['FAR-1', 'far-1'].map((reference) => orderOf(reference, {}, '66'))
+  // Each machine has asked, before the other's was among the activities.
+  const made = await Promise.all([machine().enterAndSend(one!), machine().enterAndSend(other!)])
+  expect(new Set(made.map((each) => each!.activityId)).size).toBe(2)
+  await expect.poll(async () => (await paidOnChain()).get(66n)).toBe(2)
+  const third = machine().send(orderOf('FAR_1', {}, '66'))
+  await expect(third).rejects.toMatchObject({ code: 'cli/sent-elsewhere', facts: { submitted: 'nothing' } })
+})
+
 /** Two references whose requests have the same time: an hour has 3,600,000 of them, and of a few thousand references two share one. */
 function referencesOfOneTime(): readonly [string, string] {
   const at = Date.now()
