@@ -16,8 +16,9 @@ import * as sending from '../../src/sending/index.ts'
 import { createFeeCeilings } from '../../src/sending/send-fee-ceiling.ts'
 import { orderOf as plainOrder } from '../activities/order.ts'
 import { mutated } from '../mutated.ts'
+import { SEPOLIA } from '../service/sends/status.ts'
 import { machineOf, orderOf, type Parts, sendHourLater } from './machine.ts'
-import { type Payday, payday } from './payday.ts'
+import { PAYROLL, type Payday, payday } from './payday.ts'
 
 const closers: (() => Promise<void>)[] = []
 let day: Payday
@@ -211,6 +212,53 @@ const PURE: readonly (readonly [string, file: string, from: string, to: string, 
       expect(stateOf({ isAsked: true })).toBe('unknown')
       const progress: SendProgress = { sendId: 's', reference: 'A', state: 'submitting', fingerprint: 'sha256:1' }
       expect(stateOf({ progress })).toBe('unknown')
+    },
+  ],
+  [
+    'what a node refuses is shown as broadcast, and nothing more',
+    'states.ts',
+    "return error?.code === 'apply/transaction-waits' ? 'stuck' : state",
+    'return state',
+    async ({ stateOf }: Pick<typeof sending, 'stateOf'>) => {
+      const error = { code: 'apply/transaction-waits', message: 'insufficient funds' } as const
+      const progress = { sendId: 's', reference: 'A', state: 'broadcasting', error } as SendProgress
+      expect(stateOf({ progress })).toBe('stuck')
+    },
+  ],
+  [
+    'what was cancelled is shown as replaced',
+    'states.ts',
+    "how === 'replaced' && replacedBy?.cancels ? 'cancelled' : (how ?? state)",
+    'how ?? state',
+    async ({ stateOf }: Pick<typeof sending, 'stateOf'>) => {
+      const error = { code: 'apply/transaction-replaced', message: 'replaced' } as const
+      const progress = { sendId: 's', reference: 'A', state: 'failed', error } as SendProgress
+      expect(stateOf({ progress, replacedBy: { reference: 'A/cancel', cancels: true } as never })).toBe('cancelled')
+    },
+  ],
+  [
+    'what the API has in a block is final',
+    'states.ts',
+    "finality !== undefined && isFinality(finality) ? 'final' : state",
+    "finality ? 'final' : state",
+    async ({ stateOf }: Pick<typeof sending, 'stateOf'>) => {
+      const progress = { sendId: 's', reference: 'A', state: 'included' } as SendProgress
+      expect(stateOf({ progress, finality: { reportedBy: 'api' } })).toBe('included')
+    },
+  ],
+  [
+    'an address book entry that is named like a wallet is paid in its place',
+    'order.ts',
+    'if (written.startsWith(OWN_WALLET)) {',
+    'if (written.startsWith(OWN_WALLET) && !Object.hasOwn(place.directory.addressBook, written)) {',
+    async ({ makeOrder }: Pick<typeof sending, 'makeOrder'>) => {
+      const wallet = { walletId: 'w', walletName: 'treasury', imported: false, exported: false }
+      const own = '0x00000000000000000000000000000000000000f0'
+      const wallets = [{ wallet, accounts: [{ address: own, name: '' }] }]
+      const directory = { addressBook: { 'wallet.treasury': PAYROLL }, assets: {}, privateKeys: [], wallets }
+      const request = { from: 'treasury', to: 'wallet.treasury', amount: '1eth', chain: SEPOLIA, reference: 'A' }
+      const order = makeOrder(request as never, { directory, organization: plainOrder('A').organization, now: 0 })
+      expect(order.parameters).toMatchObject({ to: own })
     },
   ],
   [

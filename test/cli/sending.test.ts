@@ -143,6 +143,13 @@ describe('sending', () => {
     expect(partiesOf({ from: 'treasury', to: 'payroll' })).toEqual(['treasury'])
   })
 
+  test('sending: no name in the address book is paid in the place of a wallet', () => {
+    const request = { from: 'treasury', to: 'wallet.treasury', amount: '1.5eth', chain: SEPOLIA, reference: 'INV-42' }
+    const shadowed = { ...directory, addressBook: { 'wallet.treasury': PAYROLL } }
+    const order = makeOrder(request as SendRequest, { directory: shadowed, organization, now: 0 })
+    expect(order.parameters).toMatchObject({ to: FROM })
+  })
+
   test.each<[Parameters<typeof orderOf>[0], string]>([
     [{ to: 'treasury' }, 'there is no receiver `treasury`'],
     [{ to: 'wallet.tresury' }, 'there is no wallet `tresury`'],
