@@ -2,14 +2,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Keypair } from '@solana/web3.js'
 import type { SendOrder } from '../../activities/index.ts'
-import { encodeSolanaPayment, normalizeCaip2 } from '../../src/chain/index.ts'
+import { encodeSolanaPayment, normalizeCaip2, tokenAccountOf } from '../../src/chain/index.ts'
 import { encodeHex } from '../../src/encoding/index.ts'
 import { startAnvil } from '../service/sends/anvil.ts'
 import { MAX_AGE, startSolanaNode } from '../service/sends/solana-node.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
+import { placeToken } from '../service/sends/token.ts'
 import { type AccountShape, ETHEREUM, SOLANA } from '../service/signing/keys.ts'
 import { type Draw, drawing } from './drawing.ts'
-import { readBlocks, startMining } from './payments.ts'
+import { readTransactions, startMining } from './payments.ts'
 import type { Stage } from './stage.ts'
 
 /** What a block has of a payee. */
@@ -18,7 +19,12 @@ export interface InBlock {
   readonly amount: bigint
   /** It cost more than its ceiling. */
   readonly isDear: boolean
+  /** It moved nothing but its fee. */
+  readonly isReverted?: boolean
 }
+
+/** Every tenth payment of a chain is one of these; all others are in its currency. `reverted`: a call that is refused in its block. */
+export type PaymentKind = 'currency' | 'token' | 'reverted'
 
 export interface PaidChain {
   readonly url: string
@@ -29,9 +35,11 @@ export interface PaidChain {
   suffers(fault: string): boolean
   fund(address: string): Promise<void>
   payment(of: { readonly from: string; readonly index: number }): Pick<SendOrder, 'type' | 'parameters'>
+  kindOf(index: number): PaymentKind
   payeeOf(index: number): string
+  /** What its payee is to have of it. */
   amountOf(index: number): bigint
-  balanceOf(payee: string): Promise<bigint>
+  balanceOf(index: number): Promise<bigint>
   perhapsTakeBack(draw: Draw): Promise<void>
   /** How many blocks were taken back, and payments signed anew. */
   figures(): { readonly reorganised: number; readonly datedAnew: number }
@@ -49,42 +57,78 @@ export const startPaidChain = (kind: 'ethereum' | 'solana', stage: Stage): Promi
 
 const CONFIRMATIONS = 5
 const CEILING = 30_000_000_000n
+const TOKEN = '0x00000000000000000000000000000000000000e2'
+const REVERTS = '0x00000000000000000000000000000000000bad00'
+const TRANSFER = '0xa9059cbb'
+const TRANSFERRED = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+
+const wordOf = (value: string | bigint) => BigInt(value).toString(16).padStart(64, '0')
+const addressIn = (word: string) => `0x${word.slice(-40)}`
+
+/** By its number on the chain: both chains are paid on in turn. */
+const turnOf = (index: number) => Math.floor(index / 2) % 5
 
 async function startEthereum(stage: Stage): Promise<PaidChain> {
   const anvil = await startAnvil({ mining: 'on-request' })
   stage.atEnd(() => anvil.kill())
   const mining = startMining(anvil, drawing(1))
   stage.atEnd(() => mining.stop())
+  const token = await placeToken(anvil, TOKEN)
+  await anvil.rpc('anvil_setCode', REVERTS, '0x60006000fd')
+  const kindOf = (index: number): PaymentKind =>
+    turnOf(index) === 3 ? 'token' : turnOf(index) === 4 ? 'reverted' : 'currency'
   const payeeOf = (index: number) => `0x${(0xba5e0000 + index).toString(16).padStart(40, '0')}`
-  const amountOf = (index: number) => BigInt(1_000 + index)
+  const amountOf = (index: number) => (kindOf(index) === 'reverted' ? 0n : BigInt(1_000 + index))
+  const callOf = (index: number) => {
+    const data = `${TRANSFER}${wordOf(payeeOf(index))}${wordOf(amountOf(index))}`
+    const calls = {
+      currency: { to: payeeOf(index), value: `${amountOf(index)}` },
+      token: { to: TOKEN, value: '0', data },
+      // Who says how much gas it may use has it sent without a trial.
+      reverted: { to: REVERTS, value: '0', data, gasLimit: '90000' },
+    }
+    return calls[kindOf(index)]
+  }
   return {
     url: anvil.url,
     caip2: SEPOLIA,
     settings: { pollMs: 400, confirmations: CONFIRMATIONS },
     account: ETHEREUM,
-    suffers: (fault) => fault !== 'stale' && fault !== 'no status',
+    suffers: () => true,
     async fund(address) {
       await anvil.fund(address, 100)
+      await token.give(address, 10n ** 12n)
     },
     payment: ({ from, index }) => ({
       type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
       parameters: {
-        ...{ from, caip2: SEPOLIA, to: payeeOf(index), value: `${amountOf(index)}` },
+        ...{ from, caip2: SEPOLIA, ...callOf(index) },
         maxFeePerGas: `${CEILING}`,
       },
     }),
+    kindOf,
     payeeOf,
     amountOf,
-    balanceOf: async (payee) => BigInt(await anvil.rpc<string>('eth_getBalance', payee, 'latest')),
+    balanceOf: async (index) =>
+      kindOf(index) === 'token'
+        ? token.balanceOf(payeeOf(index))
+        : BigInt(await anvil.rpc<string>('eth_getBalance', payeeOf(index), 'latest')),
     perhapsTakeBack: () => mining.perhapsTakeBack(),
     figures: () => ({ reorganised: mining.takenBack, datedAnew: 0 }),
     calm() {},
     async readBlocks() {
-      const paid = await readBlocks(anvil)
-      const inBlock = ({ hash, value, price }: { hash: string; value: bigint; price: bigint }) => ({
-        ...{ hash, amount: value, isDear: price > CEILING },
-      })
-      return new Map([...paid].map(([to, payments]) => [to, payments.map(inBlock)]))
+      const paid = new Map<string, InBlock[]>()
+      for (const { hash, to, value, input, receipt } of await readTransactions(anvil)) {
+        const isDear = BigInt(receipt.effectiveGasPrice) > CEILING
+        const note = (payee: string, found: Omit<InBlock, 'hash' | 'isDear'>) =>
+          paid.set(payee, [...(paid.get(payee) ?? []), { hash, isDear, ...found }])
+        if (receipt.status !== '0x1')
+          note(input === '0x' ? to : addressIn(input.slice(0, 74)), { amount: 0n, isReverted: true })
+        else if (to !== TOKEN) note(to, { amount: BigInt(value) })
+        for (const { address, topics, data } of receipt.logs)
+          if (address === TOKEN && topics[0] === TRANSFERRED) note(addressIn(topics[2]!), { amount: BigInt(data) })
+      }
+      return paid
     },
     async settle() {
       const head = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
@@ -98,8 +142,16 @@ async function startEthereum(stage: Stage): Promise<PaidChain> {
 const BLOCK_MS = 80
 /** A payee's account must hold this much, or it cannot be opened. */
 const RENT = 890_880
+const MINT = Keypair.generate().publicKey.toBase58()
+const SPL = { mint: MINT, decimals: 6, program: 'token' } as const
 /** All of the fee of a payment, which offers nothing for its place: one signature. */
 const MOST_FEE = 6_000
+
+interface TokenBalance {
+  readonly accountIndex: number
+  readonly owner: string
+  readonly uiTokenAmount: { readonly amount: string }
+}
 
 interface SolanaBlock {
   readonly transactions?: readonly {
@@ -112,6 +164,8 @@ interface SolanaBlock {
       readonly fee: number
       readonly preBalances: number[]
       readonly postBalances: number[]
+      readonly preTokenBalances: readonly TokenBalance[]
+      readonly postTokenBalances: readonly TokenBalance[]
     }
   }[]
 }
@@ -143,7 +197,15 @@ async function startSolana(stage: Stage): Promise<PaidChain> {
     payees.set(index, known)
     return known
   }
+  node.makeToken(MINT, SPL.decimals)
+  const kindOf = (index: number): PaymentKind => (turnOf(index) === 3 ? 'token' : 'currency')
   const amountOf = (index: number) => BigInt(RENT + index)
+  const draftOf = (from: string, index: number) => {
+    const payment = { from, to: payeeOf(index), amount: amountOf(index) }
+    if (kindOf(index) !== 'token') return encodeSolanaPayment(payment)
+    node.giveToken(MINT, payment.to, 0n, tokenAccountOf(payment.to, SPL))
+    return encodeSolanaPayment({ ...payment, token: SPL })
+  }
   const rpc = async <Result>(method: string, ...params: readonly unknown[]): Promise<Result> => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const answer = await fetch(node.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -157,17 +219,22 @@ async function startSolana(stage: Stage): Promise<PaidChain> {
     suffers: (fault) => fault !== 'repeated' || node.waiting.size > 0,
     async fund(address) {
       node.fund(address, 100)
+      node.giveToken(MINT, address, 10n ** 12n, tokenAccountOf(address, SPL))
     },
     payment: ({ from, index }) => ({
       type: 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2',
       parameters: {
-        unsignedTransaction: encodeHex(encodeSolanaPayment({ from, to: payeeOf(index), amount: amountOf(index) })),
+        unsignedTransaction: encodeHex(draftOf(from, index)),
         ...{ signWiths: [from], caip2 },
       },
     }),
+    kindOf,
     payeeOf,
     amountOf,
-    balanceOf: async (payee) => node.balance(payee),
+    async balanceOf(index) {
+      if (kindOf(index) !== 'token') return node.balance(payeeOf(index))
+      return Buffer.from(node.data(tokenAccountOf(payeeOf(index), SPL))).readBigUInt64LE(64)
+    },
     async perhapsTakeBack(draw) {
       if (isToExpire) {
         // So many blocks go by at once that every blockhash has expired, as far as another node knows that lags.
@@ -194,11 +261,16 @@ async function startSolana(stage: Stage): Promise<PaidChain> {
         const how = { transactionDetails: 'accounts', commitment: 'confirmed' }
         for (const { transaction, meta } of (await rpc<SolanaBlock>('getBlock', slot, how)).transactions ?? []) {
           if (meta.err !== null) continue
-          for (const [at, { pubkey }] of transaction.accountKeys.entries()) {
-            const amount = BigInt(meta.postBalances[at]! - meta.preBalances[at]!)
-            if (amount <= 0n) continue
+          const note = (payee: string, amount: bigint) => {
+            if (amount <= 0n) return
             const one = { hash: transaction.signatures[0]!, amount, isDear: meta.fee > MOST_FEE }
-            paid.set(pubkey, [...(paid.get(pubkey) ?? []), one])
+            paid.set(payee, [...(paid.get(payee) ?? []), one])
+          }
+          for (const [at, { pubkey }] of transaction.accountKeys.entries())
+            note(pubkey, BigInt(meta.postBalances[at]! - meta.preBalances[at]!))
+          for (const { accountIndex, owner, uiTokenAmount } of meta.postTokenBalances) {
+            const before = meta.preTokenBalances.find((each) => each.accountIndex === accountIndex)
+            note(owner, BigInt(uiTokenAmount.amount) - BigInt(before?.uiTokenAmount.amount ?? 0))
           }
         }
       }

@@ -4,13 +4,13 @@
  * node itself by nothing of the service's: each is paid once, told as it is, and for no more than the ceiling.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { FAULTS, type FaultNode, startFaultNode } from '../faults/fault-node.ts'
+import { drawFault, FAULTS, type FaultNode, fromReplica, startFaultNode, startReplica } from '../faults/fault-node.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
-import { type Draw, drawing, pick } from './drawing.ts'
+import { type Draw, drawing } from './drawing.ts'
 
 const SENDERS = 4
 const CONFIRMATIONS = 5
@@ -48,6 +48,7 @@ export async function payUnderFaults({ count, seed }: { count: number; seed: num
   const draw = drawing(seed)
   const anvil = await startAnvil({ mining: 'on-request' })
   const node = await startFaultNode(anvil.url)
+  const replica = await startReplica(anvil.url)
   const chain = { url: node.url, pollMs: 40, confirmations: CONFIRMATIONS }
   const service = await startTestService({ chains: { [SEPOLIA]: chain } })
   // Blocks have numbers of their own: how many questions are asked in between, and draw from the others, is a matter of time.
@@ -55,15 +56,11 @@ export async function payUnderFaults({ count, seed }: { count: number; seed: num
   try {
     const senders = await makeSenders(service, anvil)
     const counts = new Map<string, number>()
-    const kinds = Object.entries(FAULTS)
+    const kinds = [...Object.entries(FAULTS), ...fromReplica(replica)]
     node.fault = ({ method }) => {
-      if (draw(100) >= FAULTY) return undefined
-      const [kind, { make }] = pick(
-        kinds.filter(([, { of }]) => of.test(method)),
-        draw,
-      )
-      counts.set(kind, (counts.get(kind) ?? 0) + 1)
-      return make(draw(1_000))
+      const drawn = draw(100) < FAULTY ? drawFault(method, draw, kinds) : undefined
+      if (drawn !== undefined) counts.set(drawn.name, (counts.get(drawn.name) ?? 0) + 1)
+      return drawn?.fault
     }
     const orders: Order[] = []
     const restarts = Math.max(1, Math.floor(count / 50))
@@ -81,6 +78,7 @@ export async function payUnderFaults({ count, seed }: { count: number; seed: num
     await mining.stop()
     await service.close()
     await node.close()
+    await replica.close()
     await anvil.kill()
   }
 }
@@ -167,20 +165,44 @@ interface Paid {
   readonly price: bigint
 }
 
-type RpcBlock = { readonly transactions: readonly Record<'hash' | 'to' | 'value', string>[] }
+/** A transaction that a block has, and what came of it. */
+export interface InChain {
+  readonly hash: string
+  readonly to: string
+  readonly value: string
+  readonly input: string
+  readonly receipt: {
+    readonly status: string
+    readonly effectiveGasPrice: string
+    readonly logs: readonly { readonly address: string; readonly topics: readonly string[]; readonly data: string }[]
+  }
+}
 
-/** What each receiver got, by all blocks of the chain. */
-export async function readBlocks(anvil: Anvil): Promise<ReadonlyMap<string, readonly Paid[]>> {
-  const paid = new Map<string, Paid[]>()
+/** All transactions of all blocks of the chain. */
+export async function readTransactions(anvil: Anvil): Promise<readonly InChain[]> {
+  const all: InChain[] = []
   const head = Number(await anvil.rpc<string>('eth_blockNumber'))
   for (let number = 0; number <= head; number++) {
-    const { transactions } = await anvil.rpc<RpcBlock>('eth_getBlockByNumber', `0x${number.toString(16)}`, true)
-    for (const { hash, to, value } of transactions) {
-      const receipt = await anvil.rpc<Record<string, string>>('eth_getTransactionReceipt', hash)
-      if (receipt['status'] !== '0x1') continue
-      const one = { hash, value: BigInt(value), price: BigInt(receipt['effectiveGasPrice']!) }
-      paid.set(to, [...(paid.get(to) ?? []), one])
+    const { transactions } = await anvil.rpc<{ readonly transactions: readonly Omit<InChain, 'receipt'>[] }>(
+      'eth_getBlockByNumber',
+      `0x${number.toString(16)}`,
+      true,
+    )
+    for (const one of transactions) {
+      const receipt = await anvil.rpc<InChain['receipt']>('eth_getTransactionReceipt', one.hash)
+      all.push({ ...one, receipt })
     }
+  }
+  return all
+}
+
+/** What each receiver got, by all blocks of the chain. */
+async function readBlocks(anvil: Anvil): Promise<ReadonlyMap<string, readonly Paid[]>> {
+  const paid = new Map<string, Paid[]>()
+  for (const { hash, to, value, receipt } of await readTransactions(anvil)) {
+    if (receipt.status !== '0x1') continue
+    const one = { hash, value: BigInt(value), price: BigInt(receipt.effectiveGasPrice) }
+    paid.set(to, [...(paid.get(to) ?? []), one])
   }
   return paid
 }

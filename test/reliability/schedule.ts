@@ -27,7 +27,7 @@ import { connectTemporal, findTemporal, startTemporalServer, type TemporalConnec
 import { ensureNamespace } from '../../src/worker/namespace.ts'
 import type { send, sendBatch } from '../../workflows/index.ts'
 import { sendBatchWorkflowId, sendWorkflowId } from '../../workflows/names.ts'
-import { FAULTS, type FaultNode, startFaultNode } from '../faults/fault-node.ts'
+import { drawFault, FAULTS, type FaultNode, fromReplica, startFaultNode, startReplica } from '../faults/fault-node.ts'
 import { readClient, startProcess } from '../service/process.ts'
 import { accountsOf } from '../service/signing/keys.ts'
 import { testSeal } from '../test-seal.ts'
@@ -118,13 +118,15 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
   const chains = [await startPaidChain('ethereum', stage), await startPaidChain('solana', stage)] as const
   const chainOf = (index: number) => chains[index % 2]!
   const nodes: FaultNode[] = []
+  const replicas: FaultNode[] = []
   for (const { url } of chains) {
-    const node = await startFaultNode(url)
+    const [node, replica] = [await startFaultNode(url), await startReplica(url)]
     nodes.push(node)
-    stage.atEnd(() => node.close())
+    replicas.push(replica)
+    stage.atEnd(() => Promise.all([node.close(), replica.close()]))
   }
   const served = chains.map(({ caip2, settings }, at) => [caip2, { ...settings, url: nodes[at]!.url }])
-  const { program, faults = { of: Object.keys(FAULTS), ofHundred: FAULTY } } = naive
+  const { program, faults } = naive
   const serving = { chains: Object.fromEntries(served), operator: true, ...(program && { program }) }
   let dataDir = join(folder, 'service')
   mkdirSync(dataDir, { mode: 0o700 })
@@ -183,20 +185,18 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
 
   const kinds = new Set<string>()
   const answering = drawing(seed + 1)
-  const faultsOf = (chain: PaidChain): FaultNode['fault'] => {
+  const faultsOf = (chain: PaidChain, replica: FaultNode): FaultNode['fault'] => {
+    const all = [...Object.entries(FAULTS), ...fromReplica(replica)]
     return ({ method }) => {
-      if (answering(100) >= faults.ofHundred) return undefined
-      const those = Object.entries(FAULTS).filter(
-        ([name, { of }]) => faults.of.includes(name) && of.test(method) && chain.suffers(name),
-      )
-      if (those.length === 0) return undefined
-      const [name, { make }] = pick(those, answering)
-      kinds.add(name)
-      return make(answering(1_000))
+      if (answering(100) >= (faults?.ofHundred ?? FAULTY)) return undefined
+      const those = all.filter(([name]) => (faults?.of.includes(name) ?? true) && chain.suffers(name))
+      const drawn = drawFault(method, answering, those)
+      if (drawn !== undefined) kinds.add(drawn.name)
+      return drawn?.fault
     }
   }
   const answerFalsely = () => {
-    for (const [at, node] of nodes.entries()) node.fault = faultsOf(chains[at]!)
+    for (const [at, node] of nodes.entries()) node.fault = faultsOf(chains[at]!, replicas[at]!)
   }
   const answerTruly = () => {
     for (const node of nodes) node.fault = () => undefined
@@ -264,9 +264,10 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
       await isUp
     },
   ]
-  const snapshot = join(folder, 'service.snapshot')
+  const snapshotAt = () => join(folder, `${figures.restores}.snapshot`)
   const restore = async () => {
     await service.end('SIGKILL')
+    const snapshot = snapshotAt()
     dataDir = join(folder, `service-${++figures.restores}`)
     await restoreSnapshot(dataDir, snapshot)
     service = await startProcess(dataDir, { ...serving, port })
@@ -285,7 +286,11 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
   const orders: SendOrder[] = []
   const nudging = startNudging()
   const atOnce = Math.min(MOST_AT_ONCE, Math.ceil(count / 10))
-  const [saveAt, restoreAt] = [Math.floor(count / 3), Math.floor(count / 2)]
+  // Each time it is put back it lacks some that are paid since, also of those from after the time before.
+  const restores = [
+    { saveAt: count / 4, restoreAt: (3 * count) / 8 },
+    { saveAt: count / 2, restoreAt: (5 * count) / 8 },
+  ]
   let isSaved = false
   while (orders.length < count) {
     await beginSome(Math.min(atOnce, count - orders.length))
@@ -293,11 +298,14 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
     await perhapsTakeBack()
     await untilOver(Math.max(1, orders.length - 2 * atOnce))
     // The snapshot has some that are paid, and lacks some that are.
-    if (!isSaved && orders.length >= saveAt) {
-      await saveSnapshot(dataDir, snapshot)
+    const { saveAt, restoreAt } = restores[figures.restores] ?? { saveAt: count, restoreAt: count }
+    if (!isSaved && orders.length >= saveAt && orders.length < count) {
+      await saveSnapshot(dataDir, snapshotAt())
       isSaved = true
-    } else if (figures.restores === 0 && orders.length >= restoreAt) await restore()
-    else await kills[figures.kills++ % kills.length]!()
+    } else if (isSaved && orders.length >= restoreAt) {
+      await restore()
+      isSaved = false
+    } else await kills[figures.kills++ % kills.length]!()
   }
   isCalm = true
   for (const chain of chains) chain.calm()
@@ -340,11 +348,11 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
     const { code, facts } = error as { readonly code?: string; readonly facts?: Record<string, string> }
     if (code !== 'cli/reference-taken' || facts?.['activity'] === undefined) return undefined
     const asked = (parameters: unknown) => {
-      const { value, unsignedTransaction } = parameters as {
-        readonly value?: string
-        readonly unsignedTransaction?: string
-      }
-      return value ?? unsignedTransaction
+      const { data, value, unsignedTransaction } = parameters as Partial<
+        Record<'data' | 'value' | 'unsignedTransaction', string>
+      >
+      // A call names its payee in its data.
+      return data ?? value ?? unsignedTransaction
     }
     const sent = asked(JSON.parse(facts['that send']!))
     const own = /reference `([^`]+)`/.exec(String(error))?.[1]
@@ -427,14 +435,18 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
       const to = chain.payeeOf(index)
       const amount = chain.amountOf(index)
       const payments = paid[index % 2]!.get(to) ?? []
+      const isToRevert = chain.kindOf(index) === 'reverted'
       asked += amount
-      had += await chain.balanceOf(to)
+      had += await chain.balanceOf(index)
       if (payments.length === 0) found.unpaid++
       if (payments.length > 1) found.twice++
-      if (payments.some((each) => each.amount !== amount)) found.wrong++
+      if (payments.some((each) => each.amount !== amount || (each.isReverted ?? false) !== isToRevert)) found.wrong++
       if (payments.some(({ isDear }) => isDear)) found.dear++
       for (const { progress } of told.get(reference) ?? []) {
-        const isTrue = progress?.state === 'included' && progress.transactionHash === payments[0]?.hash
+        const isSo = isToRevert
+          ? progress?.state === 'failed' && progress.error?.code === 'apply/transaction-reverted'
+          : progress?.state === 'included'
+        const isTrue = isSo && progress?.transactionHash === payments[0]?.hash
         if (!isTrue) {
           found.mistold++
           console.error(reference, JSON.stringify(progress), payments)
