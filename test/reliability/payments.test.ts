@@ -5,7 +5,8 @@ import { payUnderFaults } from './payments.ts'
 /** Anything of a run but what the kinds of chance are; a seed that has failed stays here. */
 const right = { unpaid: 0, twice: 0, wrong: 0, mistold: 0, dear: 0 }
 
-test.each([20_261_123])(
+// With seed 1 a first count that was false left a gap before a nonce.
+test.each([20_261_123, 1])(
   'payments: to a node that fails in every way, each is paid once and told as it is (seed %d)',
   async (seed) => {
     const figures = await payUnderFaults({ count: 24, seed })
