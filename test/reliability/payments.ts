@@ -197,7 +197,7 @@ export async function readTransactions(anvil: Anvil): Promise<readonly InChain[]
 }
 
 /** What each receiver got, by all blocks of the chain. */
-async function readBlocks(anvil: Anvil): Promise<ReadonlyMap<string, readonly Paid[]>> {
+export async function readBlocks(anvil: Anvil): Promise<ReadonlyMap<string, readonly Paid[]>> {
   const paid = new Map<string, Paid[]>()
   for (const { hash, to, value, receipt } of await readTransactions(anvil)) {
     if (receipt.status !== '0x1') continue
