@@ -1,23 +1,13 @@
-/** Organizations with the syntax of the policy language, and who gets what in them by trying every vote in every order: that knows nothing of the analysis. */
+/** Organizations with the syntax of the policy language, and what is told of them held against the oracle. */
 import fc from 'fast-check'
 import type { PowerLine, PowerRow } from '../../src/analysis/index.ts'
-import { createPolicyCompiler, policiesOf } from '../../src/analysis/policies.ts'
-import { startState } from '../../src/analysis/state.ts'
-import { votersOf } from '../../src/authority/index.ts'
-import {
-  authorize,
-  compilePolicy,
-  conditionHolds,
-  mayVote,
-  type PolicyContext,
-  type Voter,
-  writeOut,
-} from '../../src/policy/index.ts'
+import { compilePolicy, conditionHolds, type PolicyContext, writeOut } from '../../src/policy/index.ts'
 import { activities } from '../../src/protocol/index.ts'
-import { organizationOf, type Resource } from '../../src/resources/index.ts'
-import { actualOf, bootstrap, idFor, key, live } from '../plan/organization.ts'
+import type { Resource } from '../../src/resources/index.ts'
+import { bootstrap, idFor, key, live } from '../plan/organization.ts'
 import { joined } from '../policy/generate.ts'
 import { remembered } from '../remembered.ts'
+import { trials as allowedTo, setText } from './oracle.ts'
 
 export const NOW = Date.parse('2026-06-30T12:00:00Z')
 export const NAMES = ['alice', 'bob', 'carol', 'dave'] as const
@@ -117,52 +107,10 @@ export function requestsOf(type: string, wallet: typeof COLD): readonly Partial<
   })
 }
 
-/** What all requests of an organization have in common, found once: to compile its policies costs more than to try them. */
-const tried = remembered((resources: readonly Resource[]) => {
-  const organization = organizationOf(resources)
-  return {
-    rootQuorum: organization.rootQuorum,
-    policies: policiesOf(startState(actualOf(resources)), createPolicyCompiler()),
-    people: votersOf(organization, NOW),
-  }
-})
-
 /** All sets of people who get the request allowed, by every order of every vote. */
-export function trials(resources: readonly Resource[], request: Partial<PolicyContext>): ReadonlySet<string> {
-  const { rootQuorum, policies, people } = tried(resources)
-  const allowed = new Set<string>()
-  const vote = (context: PolicyContext, voted: readonly Voter[]) => {
-    for (const person of people) {
-      if (voted.includes(person)) continue
-      for (const credential of person.credentials ?? []) {
-        if (voted.length > 0 && !mayVote(policies, context, person.approver, credential)) continue
-        const next = {
-          ...context,
-          approvers: [...context.approvers, person.approver],
-          credentials: [...(context.credentials ?? []), credential],
-        }
-        const now = [...voted, person]
-        const { outcome } = authorize(policies, next)
-        if (outcome === 'OUTCOME_ALLOW') allowed.add(setText(now.map(({ name }) => name)))
-        else if (outcome === 'OUTCOME_REQUIRES_CONSENSUS') vote(next, now)
-      }
-    }
-  }
-  vote(
-    {
-      now: BigInt(NOW) * 1_000_000n,
-      activity: { type: '' },
-      approvers: [],
-      credentials: [],
-      rootQuorum,
-      ...request,
-    },
-    [],
-  )
-  return allowed
-}
+export const trials = (resources: readonly Resource[], request: Partial<PolicyContext>) =>
+  allowedTo(resources, request, NOW)
 
-const setText = (names: readonly string[]) => [...names].sort().join(' ')
 const isWithin = (small: string, large: string) => small.split(' ').every((name) => large.split(' ').includes(name))
 
 /** The sets of a line, each written out. */

@@ -1,8 +1,11 @@
 /** Who has which power, held against trying every vote in every order on concrete requests; the trial knows nothing of the analysis. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { POWERS, powersOf } from '../../src/analysis/index.ts'
 import { activities } from '../../src/protocol/index.ts'
+import { importsIn } from '../imports.ts'
 import { actualOf, idFor } from '../plan/organization.ts'
 import { runs } from '../runs.ts'
 import {
@@ -24,6 +27,12 @@ import { expectedOfTime, TIME_CASES, toldOfTime } from './time-cases.ts'
 import { wideFaults, wideOrganization, wideShapes } from './wide.ts'
 
 describe('powers', () => {
+  test('what they are held against reads organizations by itself', () => {
+    const file = 'test/analysis/oracle.ts'
+    const imported = importsIn(file, readFileSync(join(import.meta.dirname, 'oracle.ts'), 'utf8')).map(({ to }) => to)
+    expect(imported).toEqual(['src/policy/index.ts', 'test/remembered.ts'])
+  })
+
   test('nobody is missed and nobody is named untruly, by every vote in every order', () => {
     fc.assert(
       fc.property(shapes, (shape) => {
