@@ -18,6 +18,7 @@ import {
 } from '../service/harness.ts'
 import { nonceOf } from '../service/oauth/stage.ts'
 import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
+import { codeIn, messageOf } from '../service/one-time-passcodes/outbox.ts'
 import { createPasskey } from '../service/passkey.ts'
 
 const is = ({ userId }: TestUser) => `approvers.any(u, u.id == '${userId}')`
@@ -139,6 +140,54 @@ describe('moves played', () => {
     expect(await signs(service.client(decryptCredentialBundle(credentialBundle, target.privateKey)))).toBe(COMPLETED)
     await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICY', { policyId })
   })
+
+  test.each([
+    {
+      contact: 'email',
+      feature: 'OTP_EMAIL_AUTH',
+      moves: 'UPDATE_USER_EMAIL',
+      sent: 'OTP_TYPE_EMAIL',
+      at: 'bob@own.test',
+    },
+    {
+      contact: 'phone',
+      feature: 'SMS_AUTH',
+      moves: 'UPDATE_USER_PHONE_NUMBER',
+      sent: 'OTP_TYPE_SMS',
+      at: '+49301234567',
+    },
+    { contact: 'email', feature: 'OTP_EMAIL_AUTH', moves: 'UPDATE_USER', sent: 'OTP_TYPE_EMAIL', at: 'bob@new.test' },
+  ] as const)(
+    'moves played: $moves gives a contact of one’s own, and a code that is sent there a key of the sort that a policy asks for',
+    async ({ contact, feature, moves, sent, at }) => {
+      const dan = await createTestUser(service, `dan by ${moves}`)
+      const name = `FEATURE_NAME_${feature}`
+      const byCode = `${is(dan)} && credentials.any(c, c.type == 'CREDENTIAL_TYPE_OTP_AUTH_KEY_P256')`
+      const policyIds = [
+        await allow('by code', byCode, "activity.action == 'SIGN'"),
+        await allow('contacts', is(dan), `activity.type == 'ACTIVITY_TYPE_${moves}'`),
+      ]
+      // Nobody logs in by codes where no feature says so.
+      expect(await told()).toEqual({ ways: [], limits: [] })
+      await complete(service.root, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', { name })
+      expect((await told()).ways).toEqual([[`dan by ${moves}`, [moves], false]])
+
+      expect(await signs(dan.client)).not.toBe(COMPLETED)
+      const field = contact === 'email' ? 'userEmail' : 'userPhoneNumber'
+      await complete(dan.client, `ACTIVITY_TYPE_${moves}`, { userId: dan.userId, [field]: at })
+      const asked = { otpType: sent, contact: at }
+      const { result, message } = await messageOf(service, () =>
+        complete(service.root, 'ACTIVITY_TYPE_INIT_OTP_AUTH_V2', asked),
+      )
+      const target = generateP256KeyPair()
+      const { credentialBundle } = await complete(service.root, 'ACTIVITY_TYPE_OTP_AUTH', {
+        ...{ otpId: result.otpId, otpCode: codeIn(message), targetPublicKey: target.publicKey },
+      })
+      expect(await signs(service.client(decryptCredentialBundle(credentialBundle!, target.privateKey)))).toBe(COMPLETED)
+      await complete(service.root, 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE', { name })
+      await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICIES', { policyIds })
+    },
+  )
 
   test('moves played: a wallet is given the name that a policy asks for', async () => {
     const policyIds = [
