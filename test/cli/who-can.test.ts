@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, onTestFinished, test } from 'vitest'
+import type { WhoCanView } from '../../src/cli/views/who-can.ts'
+import { renderWhoCanCsv } from '../../src/cli/views/who-can-table.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { fromTimestamp } from '../../src/protocol/index.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
@@ -90,7 +92,7 @@ test('who-can: powers of the live organization with a key that may only read; no
 
   const mine = await quorateShared(['who-can', 'sign', 'quorum', '--user', 'bob', '--csv'], { env })
   expect(mine.stdout.split('\r\n')).toEqual([
-    'power,over,activities,people,condition,unless,policies,steps,at,state',
+    'power,over,activities,people,condition,unless,policies,steps,at,state,unknown',
     expect.stringMatching(
       /^sign,wallet\.hot,"ACTIVITY_TYPE_SIGN_TRANSACTION \(TRANSACTION_TYPE_ETHEREUM\); [^"]*",bob,eth\.tx\.value < 1500000000000000000,,small payments,,20[^,]*,sha256:/,
     ),
@@ -219,7 +221,44 @@ test('who-can: an answer that is not known says so, names the policies, and exit
   expect(row.lines).toEqual([{ policies: ['one of each pair'], ways: 'unknown' }])
   const shown = await quorateShared(['who-can', 'wallets'], { env })
   expect(shown.stdout).toContain('unknown: there are too many sets of people to try them all  by one of each pair')
+  const csv = await quorateShared(['who-can', 'wallets', '--csv'], { env })
+  expect([csv.exit, csv.stdout]).toEqual([
+    6,
+    expect.stringMatching(
+      /,unknown,,,"one of each pair; the root quorum",.*,there are too many sets of people to try them all\r\n/,
+    ),
+  ])
   expect((await quorateShared(['who-can', 'quorum'], { env })).exit).toBe(0)
+})
+
+test('who-can --csv: what is not known of the answer has rows of its own, and ways that are perhaps possible say so', () => {
+  const at = '2026-11-28T00:00:00.000Z'
+  const step = { activity: 'ACTIVITY_TYPE_UPDATE_USER_TAG', people: ['bob'], policies: ['tags'] }
+  const path = { people: ['bob'], isConditional: true, steps: [step] }
+  const report = {
+    organization: { id: 'o', name: 'acme' },
+    ...{ at, stateDigest: 'sha256:1', rows: [] },
+    unread: ['wallet'],
+    unknown: ['records begin later'],
+    indirect: {
+      rows: [{ power: 'sign', over: ['wallet.hot'], activities: ['ACTIVITY_TYPE_EXPORT_WALLET'], paths: [path] }],
+      roots: [{ ...path, people: [], isConditional: false }],
+      limits: ['more than 4 moves'],
+    },
+  }
+  const cells = 'ACTIVITY_TYPE_UPDATE_USER_TAG: bob'
+  expect(
+    renderWhoCanCsv(report as unknown as WhoCanView)
+      .split('\r\n')
+      .slice(1),
+  ).toEqual([
+    `as good as the root quorum,,,anybody,,,tags,${cells},${at},sha256:1,`,
+    `sign,wallet.hot,ACTIVITY_TYPE_EXPORT_WALLET,bob,,,tags,${cells},${at},sha256:1,perhaps: conditions are taken to be met`,
+    `,,,,,,,,${at},sha256:1,not read: wallet`,
+    `,,,,,,,,${at},sha256:1,more may be possible: records begin later`,
+    `,,,,,,,,${at},sha256:1,more may be possible: more than 4 moves`,
+    '',
+  ])
 })
 
 test('who-can --indirect: the way that is told is played in the service, and ends in a signature', async () => {

@@ -3,46 +3,66 @@ import { amountNote, deniersText, waysText } from '../../plan/index.ts'
 import { view } from '../screen.ts'
 import { notYetText, valueText, type WhoCanView, whoseText } from './who-can.ts'
 
-const COLUMNS = ['power', 'over', 'activities', 'people', 'condition', 'unless', 'policies', 'steps', 'at', 'state']
+const COLUMNS = [
+  ...['power', 'over', 'activities', 'people', 'condition', 'unless', 'policies', 'steps', 'at', 'state'],
+  // What is not known: of the row, or, where it has nothing else, of the answer.
+  'unknown',
+]
 
-/** The answer of `quorate who-can` as CSV: a row for each wallet and line, and for each path by moves; `;` between several in a cell. */
+/** The answer of `quorate who-can` as CSV: a row for each wallet and line, for each path by moves, and for each thing that is not known; `;` between several in a cell. */
 export const renderWhoCanCsv = view((report: WhoCanView): string => {
-  const { at, stateDigest, rows, indirect, beganAt } = report
+  const { at, stateDigest, unread, unknown = [], rows, indirect, beganAt } = report
+  const row = (cells: Readonly<Partial<Record<string, string>>>) =>
+    csvLine(COLUMNS.map((name) => ({ ...cells, at, state: stateDigest })[name] ?? ''))
   if (beganAt !== undefined)
-    return [COLUMNS, ['', '', '', `nobody: ${notYetText({ at, beganAt })}`, '', '', '', '', at, stateDigest]]
-      .map(csvLine)
-      .join('')
+    return [csvLine(COLUMNS), row({ people: `nobody: ${notYetText({ at, beganAt })}` })].join('')
   const each = (over: readonly string[]) => (over.length === 0 ? [''] : over)
   const direct = rows.flatMap(({ power, over, activities, lines }) =>
     each(over).flatMap((holder) =>
-      lines.map(({ condition = '', unless = [], policies, ways }) => [
-        power,
-        holder,
-        activities.join('; '),
-        ways === 'unknown' ? 'unknown' : waysText(ways),
-        condition,
-        unless.join('; '),
-        [...policies, ...(condition === '' ? ['the root quorum'] : [])].join('; '),
-        '',
-      ]),
+      lines.map(({ condition = '', unless = [], policies, ways }) =>
+        row({
+          power,
+          over: holder,
+          activities: activities.join('; '),
+          people: ways === 'unknown' ? 'unknown' : waysText(ways),
+          condition,
+          unless: unless.join('; '),
+          policies: [...policies, ...(condition === '' ? ['the root quorum'] : [])].join('; '),
+          unknown: ways === 'unknown' ? TOO_MANY : '',
+        }),
+      ),
     ),
   )
-  const moved = (indirect?.rows ?? []).flatMap(({ power, over, activities, paths }) =>
+  const paths = [
+    ...(indirect?.roots.length ? [{ power: AS_GOOD, over: [], activities: [], paths: indirect.roots }] : []),
+    ...(indirect?.rows ?? []),
+  ]
+  const moved = paths.flatMap(({ power, over, activities, paths: ways }) =>
     each(over).flatMap((holder) =>
-      paths.map(({ people, steps }) => [
-        power,
-        holder,
-        activities.join('; '),
-        people.join(' and '),
-        steps.flatMap(({ condition }) => condition ?? []).join('; '),
-        steps.flatMap(({ unless = [] }) => unless).join('; '),
-        steps.flatMap(({ policies }) => policies).join('; '),
-        steps.map((step) => `${step.activity}: ${step.people.join(' and ')}`).join('; '),
-      ]),
+      ways.map(({ people, isConditional, steps }) =>
+        row({
+          power,
+          over: holder,
+          activities: activities.join('; '),
+          people: people.join(' and ') || 'anybody',
+          condition: steps.flatMap(({ condition }) => condition ?? []).join('; '),
+          unless: steps.flatMap(({ unless = [] }) => unless).join('; '),
+          policies: steps.flatMap(({ policies }) => policies).join('; '),
+          steps: steps.map((step) => `${step.activity}: ${step.people.join(' and ')}`).join('; '),
+          unknown: isConditional ? 'perhaps: conditions are taken to be met' : '',
+        }),
+      ),
     ),
   )
-  return [COLUMNS, ...[...direct, ...moved].map((cells) => [...cells, at, stateDigest])].map(csvLine).join('')
+  const limits = [
+    ...(unread.length > 0 ? [`not read: ${unread.join(', ')}`] : []),
+    ...[...unknown, ...(indirect?.limits ?? [])].map((one) => `more may be possible: ${one}`),
+  ].map((one) => row({ unknown: one }))
+  return [csvLine(COLUMNS), ...direct, ...moved, ...limits].join('')
 })
+
+const AS_GOOD = 'as good as the root quorum'
+const TOO_MANY = 'there are too many sets of people to try them all'
 
 /** The answer of `quorate who-can` as Markdown: a table for each power, and one of what they rest on where that was asked. */
 export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
@@ -64,7 +84,7 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
     ),
   ])
   const paths = [
-    ...(indirect?.roots.length ? [{ power: 'as good as the root quorum', over: [], paths: indirect.roots }] : []),
+    ...(indirect?.roots.length ? [{ power: AS_GOOD, over: [], paths: indirect.roots }] : []),
     ...(indirect?.rows ?? []),
   ]
   const moved = paths.flatMap(({ power, over, paths: ways }) => [
