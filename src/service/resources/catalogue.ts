@@ -178,12 +178,18 @@ const notExecuted = {
 const LISTS_OF_USERS = [userList, apiKeyList, authenticatorList, oauthProviderList]
 
 /** The families that are asked which lists they add to; others may say so. */
-type Adding = Extract<FamilyOf<ExecutedType>, `${'CREATE' | 'IMPORT' | 'SET' | 'UPDATE'}_${string}`>
+type Adding = Extract<
+  FamilyOf<ExecutedType>,
+  `${'CREATE' | 'IMPORT' | 'SET' | 'UPDATE'}_${string}` | 'ACCEPT_INVITATION' | 'RECOVER_USER'
+>
 
-/**
- * The lists that an activity may add texts to, which are bounded; empty for one that adds to none of these. Those of a new sub-organization
- * have room for any request.
- */
+const NEW_ORGANIZATION = 'the lists of a new organization have room for any request'
+const FEW_KEYS = 'users have few expiring keys, of names of 255 characters'
+const PAGED = 'what it adds to is read by pages, and its names have at most 255 characters'
+const REPLACED = 'it replaces what was there, and a request is bounded'
+const SHORT = 'what it replaces is bounded by the checks of its fields'
+
+/** The lists that an activity may add texts to, which are bounded; or why nothing that it adds needs to be. */
 const grown: GrownLists & Readonly<Record<Adding, NonNullable<GrownLists[Adding]>>> = {
   CREATE_POLICY: [policyList],
   CREATE_POLICIES: [policyList],
@@ -214,29 +220,31 @@ const grown: GrownLists & Readonly<Record<Adding, NonNullable<GrownLists[Adding]
   UPDATE_OAUTH2_CREDENTIAL: [oauth2CredentialList],
   CREATE_FIAT_ON_RAMP_CREDENTIAL: [fiatOnRampCredentialList],
   UPDATE_FIAT_ON_RAMP_CREDENTIAL: [fiatOnRampCredentialList],
+  ACCEPT_INVITATION: [userList, authenticatorList],
+  RECOVER_USER: [authenticatorList],
   CREATE_TVC_OPERATOR: [tvcOperatorList, walletList],
   CREATE_TVC_APP: [tvcAppList, tvcOperatorList, tvcOperatorSetList],
   CREATE_TVC_DEPLOYMENT: [tvcDeploymentList],
   CREATE_WEBHOOK_ENDPOINT: [webhookEndpointList],
   UPDATE_WEBHOOK_ENDPOINT: [webhookEndpointList],
-  CREATE_ORGANIZATION: [],
-  CREATE_READ_ONLY_SESSION: [],
-  CREATE_READ_WRITE_SESSION: [],
-  CREATE_SUB_ORGANIZATION: [],
-  CREATE_TVC_MANIFEST_APPROVALS: [],
-  CREATE_TVC_QUORUM_KEY: [],
-  CREATE_WALLET_ACCOUNTS: [],
-  IMPORT_SECRETS: [],
-  SET_IP_ALLOWLIST: [],
-  SET_PAYMENT_METHOD: [],
-  UPDATE_ALLOWED_ORIGINS: [],
-  UPDATE_AUTH_PROXY_CONFIG: [],
-  UPDATE_ORGANIZATION_NAME: [],
-  UPDATE_ROOT_QUORUM: [],
-  UPDATE_TVC_APP_LIVE_DEPLOYMENT: [],
-  UPDATE_USER_EMAIL: [],
-  UPDATE_USER_PHONE_NUMBER: [],
-  UPDATE_WALLET_ACCOUNT_NAME: [],
+  CREATE_ORGANIZATION: NEW_ORGANIZATION,
+  CREATE_READ_ONLY_SESSION: 'no answer lists such sessions',
+  CREATE_READ_WRITE_SESSION: FEW_KEYS,
+  CREATE_SUB_ORGANIZATION: NEW_ORGANIZATION,
+  CREATE_TVC_MANIFEST_APPROVALS: 'an operator approves a manifest once, by a signature of 64 bytes',
+  CREATE_TVC_QUORUM_KEY: 'no answer lists such keys or their shares',
+  CREATE_WALLET_ACCOUNTS: PAGED,
+  IMPORT_SECRETS: 'an organization has few secrets, and they are read by pages',
+  SET_IP_ALLOWLIST: 'an organization and each of its keys have at most 10 ranges of each kind',
+  SET_PAYMENT_METHOD: SHORT,
+  UPDATE_ALLOWED_ORIGINS: REPLACED,
+  UPDATE_AUTH_PROXY_CONFIG: REPLACED,
+  UPDATE_ORGANIZATION_NAME: SHORT,
+  UPDATE_ROOT_QUORUM: 'it names users, of whom there are few',
+  UPDATE_TVC_APP_LIVE_DEPLOYMENT: SHORT,
+  UPDATE_USER_EMAIL: SHORT,
+  UPDATE_USER_PHONE_NUMBER: SHORT,
+  UPDATE_WALLET_ACCOUNT_NAME: PAGED,
 }
 
 /** Does not compile unless every family that has a type left over says why. */

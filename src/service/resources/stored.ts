@@ -6,14 +6,14 @@ import { type ActivityFamily, apiError, findActivity, type JsonObject, STORED_BY
 import { type Handler, type HandlerContext, textOfIntent } from '../engine/index.ts'
 import { type Rows, type StoredList, whenRead } from '../store/index.ts'
 
-/** The lists that the activities of a family may add texts to. */
-export type GrownLists = { readonly [Family in ActivityFamily]?: readonly StoredList[] }
+/** The lists that the activities of a family may add texts to, or why what they add is bounded without. */
+export type GrownLists = { readonly [Family in ActivityFamily]?: readonly StoredList[] | string }
 
 /** Has the handlers of such activities refuse, with code 8, what a list has no room for. */
 export function boundLists<Rows extends Readonly<Record<string, object>>>(rows: Rows, grown: GrownLists): Rows {
   const bounded = Object.entries(rows).map(([type, row]) => {
-    const lists = grown[findActivity(type)!.row.family] ?? []
-    return [type, lists.length > 0 && 'execute' in row ? bound(row as Handler, lists) : row]
+    const lists = grown[findActivity(type)!.row.family]
+    return [type, typeof lists === 'object' && 'execute' in row ? bound(row as Handler, lists) : row]
   })
   return Object.fromEntries(bounded) as Rows
 }

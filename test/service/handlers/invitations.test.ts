@@ -2,7 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestClock, startTestService, type TestService } from '../harness.ts'
 import { messageOf } from '../one-time-passcodes/outbox.ts'
 import { asBrowserGave, createPasskey, type Passkey } from '../passkey.ts'
-import { complete, exhausted, fresh, invalid, invalidField, missing, NOBODY, type Refusal, refusalOf } from './steps.ts'
+import {
+  complete,
+  exhausted,
+  fresh,
+  invalid,
+  invalidField,
+  missing,
+  NOBODY,
+  newUser,
+  type Refusal,
+  refusalOf,
+} from './steps.ts'
 
 const clock = createTestClock()
 let service: TestService
@@ -178,6 +189,37 @@ describe('invitations', () => {
     clock.advance(1)
     expect((await late.accept(createPasskey())).body['turnkeyErrorCode']).toBe('API_KEY_EXPIRED')
     for (const { invitationId } of [one, late]) await remove(invitationId)
+  })
+
+  test('invitations: an acceptance is refused where the organization has no room for one more passkey', async () => {
+    const { accept, invitationId } = await invite()
+    const transports = Array.from({ length: 1_000 }, () => 'AUTHENTICATOR_TRANSPORT_INTERNAL')
+    const large = (passkey = createPasskey()): Passkey => ({
+      ...passkey,
+      register: () => ({ ...passkey.register({ attestation: { transports } }), authenticatorName: fresh('large') }),
+    })
+    const userIds: string[] = []
+    const addUsers = (count: number, each: number) => {
+      const authenticators = () => Array.from({ length: each }, () => large().register())
+      const users = Array.from({ length: count }, () => newUser({ authenticators: authenticators() }))
+      return service.root.submit('ACTIVITY_TYPE_CREATE_USERS_V3', { users })
+    }
+    // 35 kB each, until there is room for none.
+    for (const [count, each] of [
+      [3, 9],
+      [1, 9],
+      [1, 1],
+    ] as const)
+      for (;;) {
+        const made = await addUsers(count, each).catch(() => undefined)
+        if (made === undefined) break
+        userIds.push(...made.result.createUsersResult!.userIds)
+      }
+    const passkey = createPasskey()
+    expect((await accept(large(passkey))).status).toBe(429)
+    await complete(service.root, 'ACTIVITY_TYPE_DELETE_USERS', { userIds })
+    expect((await accept(passkey)).status).toBe(200)
+    await remove(invitationId)
   })
 
   test('invitations: the hundred and first is refused', async () => {
