@@ -11,6 +11,18 @@ import { expectedOfTime, TIME_CASES, toldOfTime } from './time-cases.ts'
 
 const MUTANTS: readonly Mutant[] = [
   {
+    mistake: 'a policy that denies is read as one that allows',
+    file: 'analysis/policies.ts',
+    from: "effect: effect === 'deny' ? 'EFFECT_DENY' : 'EFFECT_ALLOW',",
+    to: "effect: 'EFFECT_ALLOW',",
+  },
+  {
+    mistake: 'the consensus of a policy is not read',
+    file: 'analysis/policies.ts',
+    from: 'consensus: expression(consensus),',
+    to: 'consensus: undefined,',
+  },
+  {
     mistake: 'a negation is dropped',
     file: 'analysis/possible.ts',
     from: 'values: new Set([...values].map(negated)), tree',
