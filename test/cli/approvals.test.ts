@@ -207,7 +207,7 @@ describe('review', () => {
     const [passkey, key, provider] = shown
     expect(passkey).toMatch(/\+ authenticator\.bob\./)
     expect(passkey).toMatch(
-      /the holder of authenticator .* acts as bob\n +sign wallet\.hot: with others \(bob and root\)\n/,
+      /the holder of authenticator .* acts as bob\n +with others \(bob and root\): sign.* wallet\.hot/,
     )
     expect(key).toContain('the holder of API key ci acts as bob\n')
     for (const text of [passkey, key]) expect(text).not.toContain('it asks to')

@@ -177,7 +177,7 @@ test('incident key: of a key that is registered no more, what it made and what w
     .submit('ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'mine too', accounts: [] })
   await deleteKey(stage)
   const looked = await quorate(['incident', 'key', client.publicKey], { env, cwd: folder })
-  expect(looked.stdout).toContain('ci-bot, whose key it was: it is registered no more')
+  expect(looked.stdout).toContain('ci-bot, whose key it was: it is no longer registered')
   const cut = await quorate(['incident', 'key', client.publicKey, '--contain', '--yes', '--json'], { env, cwd: folder })
   expect(cut.exit, cut.stderr + cut.stdout).toBe(0)
   const [own] = JSON.parse(cut.stdout).organizations

@@ -433,7 +433,7 @@ export const commands: readonly CommandRow[] = [
       {
         flags: '--everywhere',
         meaning:
-          'also look through every organization inside in which the key is registered no more, two requests each (default: where it is registered)',
+          'also look through every organization inside in which the key is no longer registered, two requests each (default: where it is registered)',
       },
       { flags: '--leaked-key-file <file>', meaning: 'the private key, to prove that the API refuses it afterwards' },
       { flags: '--delete-user', meaning: 'delete a user who has no other way in: the API keeps the last credential' },
@@ -459,7 +459,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'incident user',
-    summary: 'say what a user could do and did whose credentials somebody else may have, and cut the user off',
+    summary: 'cut off a user whose credentials somebody else may have, and say what the user could do and did',
     args: '<user>',
     argMeanings: { user: 'name or id of the user' },
     options: [

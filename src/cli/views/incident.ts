@@ -41,7 +41,7 @@ export const renderContainment = view(
   ({ exposures, ...suspect }: Suspect & { readonly exposures: readonly LocatedUser[] }, style: Style) => {
     const rows = exposures.slice(0, MOST).map(({ organization, user, key, gone, others }) => {
       if (gone) {
-        const where = `${style.strong(organization.name)}: the key of ${user.name} is registered no more`
+        const where = `${style.strong(organization.name)}: the key of ${user.name} is no longer registered`
         return `  ${where}; credentials that it made are deleted, and waiting activities of it rejected\n`
       }
       if (!key) {
@@ -90,7 +90,7 @@ function paragraph(
         ? [`nothing that is recorded${since}`]
         : [`${counted(acts.length, 'activity', 'activities')}${since}`, ...acts.slice(-MOST).map(actText)],
     ],
-    ['left', left.map((each) => `${each.did} ${each.address}, activity ${each.activityId} at ${each.at}`)],
+    ['left', left.map((each) => `${each.at}  ${each.did.padEnd(9)}  ${each.address}  ${each.activityId}`)],
     [
       'beyond',
       beyond.length === 0
@@ -112,13 +112,13 @@ function paragraph(
 }
 
 function userText({ user, key, gone }: LocatedUser): string {
-  if (gone) return `${user.name}, whose key it was: it is registered no more`
+  if (gone) return `${user.name}, whose key it was: it is no longer registered`
   return key ? `${user.name}, key ${key.name}, registered ${key.createdAt}` : user.name
 }
 
 const PROOFS = {
   refused: 'the API refused a request with the key',
-  'not registered': 'the key is registered no more; with --leaked-key-file a request with it is tried',
+  'not registered': 'the key is no longer registered; with --leaked-key-file a request with it is tried',
   denied:
     'a policy denies whatever the user approves; the API keeps the last credential of a user, which may still read: --delete-user ends that too',
   registered: 'the API still has the key or credential registered: it WORKS',
@@ -132,16 +132,17 @@ function actText({ at, part, type, status, id }: Act): string {
 /** What is left to people. */
 function nextSteps({ cuts = [], proof, left }: IncidentView['organizations'][number]): readonly string[] {
   const waiting = cuts.filter(({ outcome }) => outcome === 'waits')
+  const failed = cuts.filter(({ outcome }) => outcome === 'unknown' || outcome === 'refused')
+  const isLast = ({ why }: Cut) => why?.includes('missing valid credential') === true
   return [
     ...waiting.map(
       ({ fingerprint }) =>
         `others approve: \`quorate approve ${shortCode(fingerprint!)}\`, and \`quorate review\` says who may`,
     ),
-    ...(cuts.some(({ outcome }) => outcome === 'unknown' || outcome === 'refused')
-      ? [
-          'run it again, or with a key that may; the API keeps the last credential of a user: give the user a new one, or delete the user too (--delete-user)',
-        ]
+    ...(failed.some(isLast)
+      ? ['the API keeps the last credential of a user: give the user a new one, or delete the user too (--delete-user)']
       : []),
+    ...(failed.every(isLast) ? [] : ['run it again, with a key that may do what was refused']),
     ...(left.length > 0
       ? ['look at each thing under `left`; `quorate plan FOLDER` shows what would put the definitions back']
       : []),
@@ -199,7 +200,7 @@ function section({
 }
 
 function whoseKey({ key, gone }: LocatedUser): string {
-  if (gone) return 'API key, registered no more,'
+  if (gone) return 'API key, no longer registered,'
   return key ? `API key ${markdownText(key.name)}` : 'Every credential'
 }
 
