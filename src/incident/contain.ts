@@ -70,7 +70,8 @@ export async function contain(exposure: LocatedKey | GoneKey, door: ContainDoor)
   if (alive.length > 0) {
     // No policy is asked where one member is the quorum.
     if (quorum.threshold === 1 && !isUserTheirs) await leaveQuorum()
-    const those = alive.length === 1 ? 'the key that was not deleted approves' : 'the keys that were not deleted approve'
+    const those =
+      alive.length === 1 ? 'the key that was not deleted approves' : 'the keys that were not deleted approve'
     await deny(`deny whatever ${those}`, {
       policyName: `incident ${publicKey.slice(0, 16)} ${alive.length}`,
       consensus: denialOf(alive),

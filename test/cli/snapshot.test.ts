@@ -107,6 +107,10 @@ describe('reset', () => {
       [`turns/${randomUUID()}/1234567`]: '',
       'lock.pid': '1',
       'payload.key': 'x',
+      'chains.json': '{}',
+      'codec.token': 'x',
+      'service/master.key.next': 'x',
+      [`service/messages/${'0'.repeat(16)}-${randomUUID()}.json`]: '{}',
     })
     const args = ['reset', '--data-dir', dataDir]
     const busy = await quorate([...args, '--yes'])
@@ -116,7 +120,7 @@ describe('reset', () => {
     const before = all()
     const unasked = await quorate(args)
     expect(unasked.stderr).toMatch(
-      /This deletes from .*: keys\/ \(1 file\), lock\.pid, payload\.key, plans\/ \(2 files\), service\/ \(\d files\), turns\/ \(1 file\), values\.json\./,
+      /This deletes from .*: chains\.json, codec\.token, keys\/ \(1 file\), lock\.pid, payload\.key, plans\/ \(2 files\), service\/ \(\d files\), turns\/ \(1 file\), values\.json\./,
     )
     expect(unasked.stderr).toContain('error cli/not-confirmed')
     expect([busy.exit, unasked.exit]).toEqual([1, 1])

@@ -12,7 +12,8 @@ import { line } from '../screen.ts'
 /** Every file that quorate itself writes into a data folder; anything else in it stays. */
 const OWN = [
   /^service\/(quorate\.db|lock\.db)(-wal|-shm|-journal|\.new)?$/,
-  /^service\/(lock\.pid|first-start|(master\.key|bootstrap\.json|operator\.json)(\.new)?)$/,
+  /^service\/(lock\.pid|first-start|(master\.key(\.next)?|bootstrap\.json|operator\.json)(\.new)?)$/,
+  /^service\/messages\/\d{16}-[0-9a-f-]{36}\.json(\.new)?$/,
   /^temporal\/(state\.db(-wal|-shm)?|server\.log|config\/(quorate|dynamic)\.yaml|certificates(\.new)?\/[a-z]+\.(pem|key))$/,
   /^(temporal|background)\.json$/,
   /^(former-)?temporal(-\d+)?\.db(-wal|-shm|\.log|\.open-runs\.txt)?$/,
@@ -31,11 +32,13 @@ const OWN = [
   /^git\/[0-9a-f]{64}\/.+$/,
   /^incidents\/[0-9a-f]+-[0-9TZ]+\.md$/,
   /^(values\.json|compromised\.json|vote-reasons\.ndjson|quorate\.lock\.yaml|background\.log|payload\.key)$/,
+  // URLs of nodes may hold keys.
+  /^(chains\.json|codec\.token)(\.new)?$/,
 ]
 
 /** Folders that are deleted once they are empty. */
 const OWN_FOLDERS =
-  /^(run|keys|incidents|rotation-keys|service(\/run)?|temporal(\/(config|certificates(\.new)?))?|plans(\/[a-z-]+|\.names(\.\w+)?)?|turns(\/[0-9a-f-]{36})?|git(\/[0-9a-f]{64}(\/.+)?)?)$/
+  /^(run|keys|incidents|rotation-keys|service(\/(run|messages))?|temporal(\/(config|certificates(\.new)?))?|plans(\/[a-z-]+|\.names(\.\w+)?)?|turns(\/[0-9a-f-]{36})?|git(\/[0-9a-f]{64}(\/.+)?)?)$/
 
 /** Deletes the state in the data folder, after naming it, so that the next `up` begins anew. */
 export async function reset(input: CommandInput): Promise<ExitCode> {
