@@ -36,6 +36,7 @@ import {
   type Stamping,
   shapes,
   TIMES,
+  wideShapes,
 } from './organizations.ts'
 
 const HOUR = 3_600_000
@@ -60,17 +61,49 @@ export interface Agreement {
   readonly atTimes: number
   /** Lines of `who-can` of which the request that was played is no such request. */
   readonly otherRequests: number
-  /** Sets of one or two people of whom `who-can` does not tell, each tried in every order with every credential. */
+  /** Votes in an order, with any credentials, of people of whom `who-can` does not tell, each of which must not end it. */
   readonly tried: number
+  /** Organizations that have more of them than were tried. */
+  readonly cut: number
   /** Organizations of whose request `who-can` tells of something that it is unknown. */
   readonly unknown: number
 }
 
+interface Asked {
+  readonly count: number
+  readonly seed: number
+  /** Of votes of people of whom `who-can` does not tell, at most so many are tried in an organization. */
+  readonly tries: number
+}
+
 /** Makes so many organizations, asks everybody, and lets the people vote. Throws what does not agree. */
-export async function agree({ count, seed }: { readonly count: number; readonly seed: number }): Promise<Agreement> {
+export function agree(asked: Asked): Promise<Agreement> {
+  return inEach(shapes, asked, (service, made, { clock, figures, index }) =>
+    check(service, made, clock, figures, { index, tries: asked.tries }),
+  )
+}
+
+/** The same of who-can alone, in organizations of more people or more policies: whom it tells of and nobody else. */
+export function agreeOnPowers(asked: Asked): Promise<Agreement> {
+  return inEach(wideShapes, asked, async (service, made, { clock, figures }) => {
+    const actual = await readAs(service, made)
+    const voting = createVoting(service, made, figures)
+    await checkPowers(actual, { voting, made, now: clock(), tries: asked.tries }, figures)
+  })
+}
+
+async function inEach(
+  of: fc.Arbitrary<Shape>,
+  { count, seed }: Asked,
+  play: (
+    service: TestService,
+    made: Made,
+    more: { readonly clock: ReturnType<typeof createTestClock>; readonly figures: Figures; readonly index: number },
+  ) => Promise<void>,
+): Promise<Agreement> {
   const clock = createTestClock()
   const service = await startTestService({ clock })
-  const figures = {
+  const figures: Figures = {
     waits: 0,
     denied: 0,
     completes: 0,
@@ -82,16 +115,17 @@ export async function agree({ count, seed }: { readonly count: number; readonly 
     atTimes: 0,
     otherRequests: 0,
     tried: 0,
+    cut: 0,
     unknown: 0,
   }
   try {
-    const organizations = await addOrganizations(service, fc.sample(shapes, { numRuns: count, seed }), clock())
+    const organizations = await addOrganizations(service, fc.sample(of, { numRuns: count, seed }), clock())
     // What expires has expired.
     clock.advance(2 * HOUR)
     for (const [index, one] of organizations.entries()) {
       toHour(clock, index % 2 === 0 ? 10 : 23)
       try {
-        await check(service, one, clock, figures, index)
+        await play(service, one, { clock, figures, index })
       } catch (error) {
         const { message } = error as Error
         throw new Error(`seed ${seed}, organization ${index}: ${message}\n${JSON.stringify(one.shape)}`, {
@@ -117,11 +151,9 @@ async function check(
   made: Made,
   clock: ReturnType<typeof createTestClock>,
   figures: Figures,
-  index: number,
+  { index, tries }: { readonly index: number; readonly tries: number },
 ): Promise<void> {
-  const { organizationId, alice } = made
-  const stamper = createApiKeyStamper({ privateKey: new Secret(alice.privateKey) })
-  const actual = await readActual(createQueryClient({ baseUrl: service.url, organizationId, stamper }))
+  const actual = await readAs(service, made)
   const { creation, send, request } = tellAll(actual, made, clock())
   for (const said of [creation, send])
     for (const [who, told] of Object.entries(said))
@@ -129,7 +161,7 @@ async function check(
   const first = request
 
   const voting = createVoting(service, made, figures)
-  await checkPowers(actual, { voting, made, now: clock(), isWhole: index % 4 === 0 }, figures)
+  await checkPowers(actual, { voting, made, now: clock(), tries }, figures)
   const activity = await voting.ask()
   if (first === 'denied' && activity === undefined) return void figures.denied++
   if (activity === undefined) throw new Error(`the service denied what was forecast as ${JSON.stringify(first)}`)
@@ -161,12 +193,12 @@ async function checkPowers(
     voting,
     made,
     now,
-    isWhole,
+    tries,
   }: {
     readonly voting: ReturnType<typeof createVoting>
     readonly made: Made
     readonly now: number
-    readonly isWhole: boolean
+    readonly tries: number
   },
   figures: Figures,
 ): Promise<void> {
@@ -184,13 +216,16 @@ async function checkPowers(
       if (told.some((text) => TIMES.some((time) => text.includes(time)))) figures.atTimes++
     }
   if (lines.filter(isOf).some(({ people }) => people === 'unknown')) return void figures.unknown++
-  if (!isWhole) return
   const told = lines.filter(isOf).flatMap(setsOf)
-  for (const some of subsetsOf(made.names)) {
-    if (some.length === 0 || some.length > 2 || told.some((set) => set.every((name) => some.includes(name)))) continue
-    demand(`who-can: ${some} can do it`, await voting.can(some), false)
-    figures.tried++
-  }
+  const untold = (some: readonly Name[]) => !told.some((set) => set.every((name) => some.includes(name)))
+  const { tried, isCut } = await voting.tryAll(untold, tries)
+  figures.tried += tried
+  if (isCut) figures.cut++
+}
+
+function readAs(service: TestService, { organizationId, alice }: Made): Promise<Actual> {
+  const stamper = createApiKeyStamper({ privateKey: new Secret(alice.privateKey) })
+  return readActual(createQueryClient({ baseUrl: service.url, organizationId, stamper }))
 }
 
 /** The sets of people of a line, by their names. */
@@ -433,11 +468,31 @@ function createVoting(service: TestService, made: Made, figures: Figures) {
       if ((await changes.after(ballots))?.status === 'ACTIVITY_STATUS_COMPLETED') return true
     return false
   }
+  /** Tries votes in every order with every credential, the fewest first, of such people alone; none of them may bring it to an end. */
+  const tryAll = async (isAsked: (people: readonly Name[]) => boolean, most: number) => {
+    let tried = 0
+    for (const waiting: (readonly Ballot[])[] = [[]]; waiting.length > 0; ) {
+      const before = waiting.shift()!
+      const voted = before.map(({ name }) => name)
+      for (const name of made.names) {
+        if (voted.includes(name) || !isAsked([...voted, name])) continue
+        for (const way of stampings[name].keys()) {
+          if (tried >= most) return { tried, isCut: true }
+          tried++
+          const ballots = [...before, { name, way }]
+          const came = await changes.after(ballots)
+          demand(`who-can: ${[...voted, name]} can do it`, came?.status === 'ACTIVITY_STATUS_COMPLETED', false)
+          if (came?.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED') waiting.push(ballots)
+        }
+      }
+    }
+    return { tried, isCut: false }
+  }
   const vote = async (name: Name, fingerprint: string) => {
     for (const way of stampings[name].keys()) if (await voteWith({ name, way }, fingerprint)) return true
     return false
   }
-  return { ask, read, suffice, can, vote }
+  return { ask, read, suffice, can, tryAll, vote }
 }
 
 /** One person's vote, with one of their credentials. */

@@ -212,6 +212,11 @@ export const shapes: fc.Arbitrary<Shape> = fc
     })
   })
 
+/** Those of them with more people or more policies. */
+export const wideShapes: fc.Arbitrary<Shape> = shapes.filter(
+  ({ people, policies }) => Object.keys(people).length > 4 || policies.length > 5,
+)
+
 /** One way in which somebody can stamp. */
 export interface Stamping {
   readonly sort: Sort

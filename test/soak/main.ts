@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTemporal, startTemporalServer, type TemporalServer } from '../../src/worker/index.ts'
-import { agree } from '../authority/agreement.ts'
+import { agree, agreeOnPowers } from '../authority/agreement.ts'
 import { whyNoContainers } from '../containers/stage.ts'
 import { importsIn } from '../imports.ts'
 import { findPostgres } from '../postgres.ts'
@@ -67,7 +67,10 @@ const parts: Readonly<Record<string, Part>> = {
   authority: {
     what: 'organizations in which everybody who tells who may decide is asked, and the people vote',
     count: 500,
-    run: async (count, seed) => console.log(line(await agree({ count, seed }))),
+    run: async (count, seed) => {
+      console.log(line(await agree({ count, seed, tries: 5_000 })))
+      console.log(line(await agreeOnPowers({ count, seed, tries: 5_000 })))
+    },
   },
   properties: {
     what: 'times as many inputs as in the suite for the laws of texts, transactions, policies, plans and bodies',
