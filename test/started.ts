@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { builtMain, compileCache } from './built.ts'
+import { temporaryFolder } from './scratch.ts'
 
 export interface Started {
   /** Its first words on stdout, as JSON. Throws with what it said on stderr where it ends before them. */
@@ -14,7 +15,7 @@ export interface Started {
 /** Starts one with the environment that is given and nothing of this process's own but what a program needs to run. */
 export function startBuilt(args: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
   const child = spawn(process.execPath, [builtMain(), ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...compileCache(), ...env },
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...temporaryFolder(), ...compileCache(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

@@ -15,7 +15,7 @@ export const WAITING = Math.max(6, Math.min(8, 3 * availableParallelism()))
 export const settings: ViteUserConfig = {
   test: {
     root: new URL('..', import.meta.url).pathname,
-    globalSetup: ['test/temporal.ts', 'test/postgres.ts'],
+    globalSetup: ['test/scratch.ts', 'test/temporal.ts', 'test/postgres.ts'],
     setupFiles: ['test/seed.ts', 'test/measured.ts', 'test/patience.ts'],
     pool: 'forks',
     execArgv: [...ROOMY_HEAP],

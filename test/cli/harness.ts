@@ -11,6 +11,7 @@ import { builtMain, compileCache } from '../built.ts'
 import { ROOMY_HEAP } from '../heap.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { programFile } from '../programs.ts'
+import { temporaryFolder } from '../scratch.ts'
 import type { TestService } from '../service/harness.ts'
 import { spent } from '../spent.ts'
 import { startBuilt } from '../started.ts'
@@ -80,6 +81,7 @@ export function quorate(args: readonly string[], { env = {}, cwd, input, by = []
 const environment = () => ({
   PATH: process.env['PATH'],
   HOME: process.env['HOME'],
+  ...temporaryFolder(),
   CI: 'true',
   // By which a run of CI finds what a test left running.
   ...(process.env['CI_RUN'] ? { CI_RUN: process.env['CI_RUN'] } : {}),

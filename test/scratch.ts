@@ -1,0 +1,54 @@
+/**
+ * The folders of a run are in memory, where there is plenty: on a disk, each commit of a service and of Temporal waits for the disk,
+ * and a processor with it. No test takes the machine's power away, which is all that a disk is for.
+ */
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { freemem } from 'node:os'
+import { join } from 'node:path'
+
+const MEMORY = '/dev/shm'
+
+/** A few times what a run keeps at once. */
+const ROOM = 4 * 1024 ** 3
+
+/** As Vitest's global setup, before those that make folders. A `TMPDIR` that is given stays. */
+export default function setup(): void {
+  if (process.env['TMPDIR'] || !hasRoom()) return
+  removeLeft(MEMORY)
+  // Short, for the sockets in it.
+  const folder = mkdtempSync(join(MEMORY, `quorate-${process.pid}-`))
+  // As `/tmp` is: tests start programs as other users.
+  chmodSync(folder, 0o1777)
+  process.env['TMPDIR'] = folder
+  process.once('exit', () => {
+    try {
+      rmSync(folder, { recursive: true, force: true })
+    } catch {
+      // A process that is ending still writes: the next run removes it.
+    }
+  })
+}
+
+/** What tells a process where that is: what it makes there is then where a test looks for it. */
+export function temporaryFolder(): Readonly<Record<string, string>> {
+  const folder = process.env['TMPDIR']
+  return folder ? { TMPDIR: folder } : {}
+}
+
+/** Whether programs can be started there, and as much memory is left for them. */
+function hasRoom(): boolean {
+  if (!existsSync('/proc/mounts')) return false
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
+  const [, , type, options = ''] = mounts.map((line) => line.split(' ')).find(([, at]) => at === MEMORY) ?? []
+  if (type !== 'tmpfs' || options.split(',').includes('noexec')) return false
+  const { bavail, bsize } = statfsSync(MEMORY)
+  return bavail * bsize > ROOM && freemem() > 2 * ROOM
+}
+
+/** Removes what runs left behind that were killed. */
+export function removeLeft(memory: string): void {
+  for (const name of readdirSync(memory)) {
+    const pid = /^quorate-(\d+)-/.exec(name)?.[1]
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(memory, name), { recursive: true, force: true })
+  }
+}
