@@ -57,7 +57,7 @@ export {
   resourceLimits,
   STORED_BYTES,
 } from './limits.ts'
-export { authProxyDocument, type NotServed, openApiDocument } from './open-api.ts'
+export { authProxyDocument, openApiDocument, type Served } from './open-api.ts'
 export { parseJson, readJson } from './parse-json.ts'
 export { type RefusalName, refusals } from './refusals.ts'
 export type { ActivityRow, ProxyRow, QueryRow } from './rows.ts'

@@ -7,8 +7,13 @@ import { closureOf } from './schema.ts'
 
 const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })
 const content = (schema: Json): JsonObject => ({ content: { 'application/json': { schema } } })
-/** Why a service does not carry out an activity type or answer a query, by its name. */
-export type NotServed = Readonly<Record<string, string>>
+/** What of the API a service serves, by activity types and names of queries. @default all of it */
+export interface Served {
+  /** What is always refused, and therefore not described. */
+  readonly refused?: readonly string[]
+  /** What is refused in one case, which this says. */
+  readonly except?: Readonly<Record<string, string>>
+}
 
 /** The answers of an operation: without a reason it is carried out, and never answered with 501. */
 const answers = (name: string, reasons: readonly string[]): JsonObject => ({
@@ -20,17 +25,16 @@ const answers = (name: string, reasons: readonly string[]): JsonObject => ({
   503: { description: 'Refusal: nothing was done, ask again later', ...content(ref('Refusal')) },
 })
 
-/**
- * Builds the OpenAPI 3.1 document of what is served: the signed-activity API, from the catalogue and the schemas, and what
- * of it the service does not carry out.
- */
-export function openApiDocument(notServed: NotServed): JsonObject {
-  const submits = Map.groupBy(Object.values(activities), ({ path }) => path)
-  const messages = [...Object.values(activities).map(({ intent }) => intent), 'ActivityResponse']
-  const exchanged = Object.values(queries).flatMap(({ request, response }) => [request, response])
+/** Builds the OpenAPI 3.1 document of what is served of the signed-activity API, from the catalogue and the schemas. */
+export function openApiDocument({ refused = [], except = {} }: Served): JsonObject {
+  const submitted = Object.values(activities).filter(({ type }) => !refused.includes(type))
+  const asked = Object.values(queries).filter(({ name }) => !refused.includes(name))
+  const submits = Map.groupBy(submitted, ({ path }) => path)
+  const messages = [...submitted.map(({ intent }) => intent), 'ActivityResponse']
+  const exchanged = asked.flatMap(({ request, response }) => [request, response])
   const paths = [
-    ...[...submits].map(([path, rows]) => [path, { post: submitOperation(rows, notServed) }]),
-    ...Object.values(queries).map((row) => [row.path, { post: queryOperation(row, notServed) }]),
+    ...[...submits].map(([path, rows]) => [path, { post: submitOperation(rows, except) }]),
+    ...asked.map((row) => [row.path, { post: queryOperation(row, except) }]),
   ]
   return {
     openapi: '3.1.0',
@@ -102,7 +106,7 @@ const refusalSchema: JsonObject = {
 
 function submitOperation(
   rows: readonly (typeof activities)[keyof typeof activities][],
-  notServed: NotServed,
+  except: NonNullable<Served['except']>,
 ): JsonObject {
   const bodies = rows.map(({ type, intent }) => ({
     type: 'object',
@@ -121,12 +125,12 @@ function submitOperation(
     security: stamps,
     requestBody: { required: true, ...content(bodies.length === 1 ? bodies[0]! : { oneOf: bodies }) },
     responses: answers('ActivityResponse', [
-      ...new Set(rows.flatMap(({ type }) => (type in notServed ? [`${type}: ${notServed[type]}`] : []))),
+      ...new Set(rows.flatMap(({ type }) => (type in except ? [`${type}: ${except[type]}`] : []))),
     ]),
   }
 }
 
-function queryOperation({ name, request, response }: QueryRow, notServed: NotServed): JsonObject {
+function queryOperation({ name, request, response }: QueryRow, except: NonNullable<Served['except']>): JsonObject {
   return {
     operationId: name,
     tags: ['query'],
@@ -136,7 +140,7 @@ function queryOperation({ name, request, response }: QueryRow, notServed: NotSer
       required: true,
       ...content({ allOf: [ref(request), { properties: { organizationId: { type: 'string', format: 'uuid' } } }] }),
     },
-    responses: answers(response, name in notServed ? [notServed[name]!] : []),
+    responses: answers(response, name in except ? [except[name]!] : []),
   }
 }
 

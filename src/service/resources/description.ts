@@ -15,17 +15,15 @@ const inPart = {
   REJECT_ACTIVITY: VOTE,
 } as const satisfies Partial<Record<QueryName | (typeof activities)[keyof typeof activities]['family'], string>>
 
-/** Builds the description of what the service serves, with the reasons of what it does not carry out. */
+/** Builds the description of what the service serves, with what it refuses in one case; what it always refuses is left out. */
 export function describeService(): JsonObject {
   const families = Object.values(activities).map(({ type, family }) => [type, family] as const)
   const names = [...families, ...Object.keys(queryHandlers).map((name) => [name, name] as const)]
   const rows: Readonly<Record<string, object | NotExecuted>> = { ...handlers, ...queryHandlers }
-  const reasons = names.flatMap(([name, family]) => {
-    if (Object.hasOwn(inPart, family)) return [[name, inPart[family as keyof typeof inPart]] as const]
-    const row = rows[name]
-    return row && 'notExecuted' in row ? [[name, row.notExecuted] as const] : []
-  })
-  return openApiDocument(Object.fromEntries(reasons))
+  const except = names.flatMap(([name, family]) => Object.entries(exceptionOf(family)).map(([, one]) => [name, one]))
+  const partly = new Set(except.map(([name]) => name))
+  const refused = names.flatMap(([name]) => ('notExecuted' in rows[name]! && !partly.has(name) ? [name] : []))
+  return openApiDocument({ refused, except: Object.fromEntries(except) })
 }
 
 /** What this service does with one operation of the API. */
