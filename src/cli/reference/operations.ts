@@ -32,17 +32,17 @@ export function renderOperations(): string {
   const done = (of: readonly OperationFacts[]) => of.filter((row) => row.done.length > 0).length
   const lines = activities!.map(
     (row) =>
-      `| \`${row.name}\` | ${typesOf(row)} | ${cell(reasonsOf(row))} | ${row.clients} | ${row.pages} | ${row.readings} |`,
+      `| \`${row.name}\` | ${typesOf(row)} | ${row.since ?? ''} | ${cell(reasonsOf(row))} | ${row.clients} | ${row.pages} | ${row.readings} |`,
   )
   const asked = queries!.map(
     (row) =>
-      `| \`${row.name}\` | ${row.done.length > 0 ? 'yes' : 'no'} | ${cell(reasonsOf(row))} | ${row.clients} | ${row.pages} | ${row.readings} |`,
+      `| \`${row.name}\` | ${row.done.length > 0 ? 'yes' : 'no'} | ${row.since ?? ''} | ${cell(reasonsOf(row))} | ${row.clients} | ${row.pages} | ${row.readings} |`,
   )
   return `# Operations
 
 What this service does with every operation of the API, generated from its tables by \`npm run generate\`. A row names the pages that
 speak of the operation or cite the folder of sources that carries it out, and those of their sections that do so and say which readings
-were taken where the public sources are silent. All that is carried out is so since 0.1.0, the first version. Published
+were taken where the public sources are silent. Since is the version of this program that was the first to carry it out. Published
 clients are those whose calls this service has answered [in the tests](../client-operations.md), which is by far not all that they
 can call.
 
@@ -51,16 +51,16 @@ can call.
 ${done(activities!)} of ${activities!.length} are carried out. Types are written without \`ACTIVITY_TYPE_\`, the newest first; all
 types of an operation have one path.
 
-| operation | carried out | refused, and why | called by published clients | pages | readings |
-|---|---|---|---|---|---|
+| operation | carried out | since | refused, and why | called by published clients | pages | readings |
+|---|---|---|---|---|---|---|
 ${lines.join('\n')}
 
 ## Queries
 
 ${done(queries!)} of ${queries!.length} are answered.
 
-| query | answered | refused, and why | called by published clients | pages | readings |
-|---|---|---|---|---|---|
+| query | answered | since | refused, and why | called by published clients | pages | readings |
+|---|---|---|---|---|---|---|
 ${asked.join('\n')}
 `
 }

@@ -26,12 +26,19 @@ export function describeService(): JsonObject {
   return openApiDocument({ refused, except: Object.fromEntries(except) })
 }
 
+const FIRST_VERSION = '0.1.0'
+
+/** The version of this program since which an operation is carried out, of those that the first version did not carry out. */
+const carriedOutLater: Readonly<Record<string, string>> = {}
+
 /** What this service does with one operation of the API. */
 export interface OperationFacts {
   readonly name: string
   readonly sort: 'activity' | 'query'
   /** The types that are carried out, newest first, without their prefix; of a query its name. */
   readonly done: readonly string[]
+  /** The version since which it is carried out; none where it is not. */
+  readonly since?: string
   /** What is refused, by its reason. */
   readonly refused: ReadonlyMap<string, readonly string[]>
   /** What is carried out but for one case. */
@@ -51,6 +58,7 @@ export function listOperations(): readonly OperationFacts[] {
       name,
       sort: 'activity',
       done: yes.map(of),
+      ...sinceOf(name, yes.length > 0),
       refused: new Map([...refused].map(([reason, each]) => [reason, each.map(of)])),
       ...exceptionOf(rows[0]!.family),
     }
@@ -62,12 +70,17 @@ export function listOperations(): readonly OperationFacts[] {
         name,
         sort: 'query',
         done: reason === undefined ? [name] : [],
+        ...sinceOf(name, reason === undefined),
         refused: new Map(reason === undefined ? [] : [[reason, [name]]]),
         ...exceptionOf(name),
       }
     },
   )
   return [submits, asked].flatMap((each) => each.sort((a, b) => (a.name < b.name ? -1 : 1)))
+}
+
+function sinceOf(name: string, isDone: boolean): Pick<OperationFacts, 'since'> {
+  return isDone ? { since: carriedOutLater[name] ?? FIRST_VERSION } : {}
 }
 
 function exceptionOf(name: string): Pick<OperationFacts, 'except'> {

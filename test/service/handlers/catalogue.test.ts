@@ -83,6 +83,12 @@ describe('catalogue of activities', () => {
     expect(names.filter((name) => !/swap|earn/.test(name))).toEqual([])
   })
 
+  test('catalogue of activities: an operation that the first version did not carry out is noted with its version', () => {
+    const bySince = Map.groupBy(listOperations(), ({ since }) => since)
+    const counts = [...bySince].map(([since, all]) => [since, all.length])
+    expect(Object.fromEntries(counts)).toEqual({ '0.1.0': 176, undefined: 17 })
+  })
+
   test('catalogue of activities: a type that is not carried out is refused with its reason and leaves nothing', async () => {
     const others = types.filter((type) => !EXECUTED.includes(type) && !VOTES.includes(type))
     expect(others).toHaveLength(162 - EXECUTED.length - VOTES.length)
