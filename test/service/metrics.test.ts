@@ -1,4 +1,5 @@
-/** What waits in a service's store, as metrics tell of it. */
+/** What waits in a service's store, and how late its event loop is, as metrics tell of it. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ServiceOptions } from '../../src/service/index.ts'
 import { listenForMetrics, openMetrics } from '../../src/service/metrics/index.ts'
@@ -141,6 +142,26 @@ describe('metrics of the service', () => {
     expect(await read(again, 'quorate_webhook_deliveries')).toMatchObject({
       'quorate_webhook_deliveries{state="given up"}': 1,
     })
+  })
+
+  test('metrics of the service: how long the event loop was held is told, in seconds, once', async () => {
+    const metrics = (await openMetrics(0))!
+    closers.push(async () => metrics.close())
+    const delays = async () => linesOf((await metrics.text()).text, 'quorate_event_loop_delay_seconds')
+    const longest = 'quorate_event_loop_delay_seconds{quantile="1"}'
+    await delays()
+    // The first look after a reading only begins to measure.
+    await pause(50)
+    const begun = performance.now()
+    while (performance.now() - begun < 500);
+    await pause(50)
+    const held = await delays()
+    expect(held[longest]).toBeGreaterThan(0.45)
+    expect(held[longest]).toBeLessThan((performance.now() - begun) / 1e3)
+    // Of several looks in this time one alone was late; on a busy machine others are too, by less.
+    expect(held['quorate_event_loop_delay_seconds{quantile="0.5"}']).toBeLessThan(held[longest]!)
+    await pause(50)
+    expect((await delays())[longest]).toBeLessThan(held[longest]!)
   })
 
   test('metrics of the service: what a store that does not answer would tell is left out, and all else is told', async () => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ActivityType } from '../../../src/protocol/index.ts'
 import type { Logger } from '../../../src/telemetry/index.ts'
 import { createTestClock, createTestUser, startTestService, type TestService, type TestUser } from '../harness.ts'
+import { type Receiver, startReceiver, subscribe } from '../outbox/receiver.ts'
 import { addTenant, complete, invalidField, missing, NOBODY, refusalOf, type Tenant } from './steps.ts'
 
 const NUMBER = '4242424242424242'
@@ -15,15 +16,21 @@ const clock = createTestClock() // June 2025
 const logged: string[] = []
 const note = (...said: readonly unknown[]) => void logged.push(JSON.stringify(said))
 const logger = { debug: note, info: note, warn: note, error: note } as unknown as Logger
+let receiver: Receiver
 let service: TestService
 let child: Tenant
 let clerk: TestUser
 beforeAll(async () => {
-  service = await startTestService({ clock, logger })
+  receiver = await startReceiver()
+  service = await startTestService({ clock, logger, allowedWebhookHosts: [receiver.host] })
+  await subscribe(service.root, receiver.url, { eventType: 'ACTIVITY_UPDATES' })
   child = await addTenant(service, { parentId: service.organizationId })
   clerk = await createTestUser(service, 'clerk')
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  await service.close()
+  await receiver.close()
+})
 
 const holder = { cardHolderName: 'Alice', cardHolderEmail: 'alice@acme.test' }
 const card = (overrides: object = {}) => ({
@@ -37,12 +44,23 @@ const card = (overrides: object = {}) => ({
 const remove = (paymentMethodId: string) =>
   complete(service.root, 'ACTIVITY_TYPE_DELETE_PAYMENT_METHOD', { paymentMethodId })
 
-/** Everything that the service has kept or said: its files, its log, and every activity as it is answered. */
+/** Waits until the receiver has been told of an activity in a status, and says what of its intent. */
+async function toldOf(id: string, status: string): Promise<unknown> {
+  const isIt = ({ body }: Receiver['received'][number]) =>
+    body['id'] === id && body['status'] === `ACTIVITY_STATUS_${status}`
+  await receiver.until((received) => received.some(isIt))
+  return receiver.received.find(isIt)!.body['intent']
+}
+
+/** Everything that the service has kept or said: its files, its log, what it delivered, and every activity as it is answered. */
 async function everything(): Promise<string> {
   const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())
   const texts = files.map((file) => readFileSync(join(file.parentPath, file.name), 'latin1'))
   const { activities } = await service.root.query('list_activities', { paginationOptions: { limit: '100' } })
-  return [...texts, ...logged, JSON.stringify(activities)].join('\n')
+  const delivered = receiver.received.map(({ path, headers, bytes }) => {
+    return `${path}\n${JSON.stringify(headers)}\n${Buffer.from(bytes).toString('latin1')}`
+  })
+  return [...texts, ...logged, ...delivered, JSON.stringify(activities)].join('\n')
 }
 
 describe('payment methods', () => {
@@ -62,6 +80,8 @@ describe('payment methods', () => {
       expect(await refusalOf(service.root.submit('ACTIVITY_TYPE_SET_PAYMENT_METHOD', invalidCode))).toEqual(
         invalidField('cvv', 'must have 3 or 4 digits'),
       )
+      const masked = { setPaymentMethodIntent: card({ number: '************4242', cvv: '****' }) }
+      expect(await toldOf(activity.id, 'COMPLETED')).toEqual(masked)
       const found = await everything()
       expect(found).toContain('************4242')
       if (found.includes(cvv)) codes.push(cvv)
@@ -86,6 +106,8 @@ describe('payment methods', () => {
       userIds: [service.rootUserId],
     })
     await clerk.client.approve(back.fingerprint)
+    for (const status of ['CONSENSUS_NEEDED', 'COMPLETED'])
+      expect(JSON.stringify(await toldOf(waiting.id, status))).toContain('************4242')
     expect((await everything()).includes(NUMBER)).toBe(false)
     await remove(waiting.id)
   })
