@@ -45,7 +45,7 @@ describe('what the system refuses', () => {
     const { port } = taken.address() as AddressInfo
     const folder = testFolder()
     const error = errorOf(await serveIn(folder, '--port', String(port)))
-    expect(error).toMatchObject({ code: 'local/address-in-use', next: expect.stringContaining('--port') })
+    expect(error).toMatchObject({ code: 'local/address-in-use', next: expect.stringContaining('give another port') })
     expect(readdirSync(folder).filter((name) => name.startsWith('run'))).toEqual(['run'])
     expect(readdirSync(join(folder, 'run'))).toEqual([])
   })
