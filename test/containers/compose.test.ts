@@ -1,8 +1,14 @@
-/** temporal-docker in real containers: started, used by two people, its containers killed one by one, brought down and up again. */
+/**
+ * temporal-docker in real containers: started, used by two people, its containers killed one by one, brought down and up again. Then the
+ * image for tests of other software, by the commands of docs/testing.md.
+ */
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ApiKeyStamper } from '@turnkey/api-key-stamper'
+import { TurnkeyClient } from '@turnkey/http'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { blocksOf } from '../typed-page.ts'
 import { composed, openStage, type Stage, whyNoContainers } from './stage.ts'
 
 const reason = whyNoContainers()
@@ -145,5 +151,25 @@ features: { EMAIL_AUTH: true }
     expect([plan.exit, plan.stdout]).toEqual([0, expect.stringContaining('No changes.')])
     const status = stage.quorate(folders, 'status', '--json')
     expect(JSON.parse(status.stdout).apply.state).toBe('done')
+  })
+
+  test('the image for tests of other software starts, is ready, answers a published client outside, and ends, as docs/testing.md says', async () => {
+    // It publishes the same port.
+    stage.down()
+    const commands = blocksOf('docs/testing.md').filter(({ text }) => text.startsWith('docker '))
+    expect(commands.length).toBe(3)
+    const [start, keys, end] = commands.map(({ text }) => text)
+    stage.type(start!)
+    const bootstrap = JSON.parse(stage.type(keys!)) as Record<string, string>
+    const { organizationId, apiPublicKey, apiPrivateKey, rootUserId } = bootstrap
+    expect(bootstrap).toMatchObject({ baseUrl: 'http://localhost:8181', authProxyUrl: 'http://localhost:8182' })
+    const stamper = new ApiKeyStamper({ apiPublicKey: apiPublicKey!, apiPrivateKey: apiPrivateKey! })
+    const client = new TurnkeyClient({ baseUrl: bootstrap['baseUrl']! }, stamper)
+    expect(await client.getWhoami({ organizationId: organizationId! })).toMatchObject({ userId: rootUserId })
+    expect((await fetch(`${bootstrap['authProxyUrl']}/healthz`)).status).toBe(200)
+    stage.type('podman healthcheck run quorate; test "$(docker exec quorate id -u)" = 1000')
+    expect(Date.parse(/\d{4}-[\d-]+T[\d:.]+Z/.exec(stage.type(end!))![0])).toBeGreaterThan(Date.now() + 24 * 3_600_000)
+    await expect(fetch(`${bootstrap['baseUrl']}/readyz`)).rejects.toThrow()
+    expect(stage.type('podman ps --all --quiet --filter name=^quorate$').trim()).toBe('')
   })
 })

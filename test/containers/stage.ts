@@ -100,6 +100,13 @@ export function openStage() {
       const ran = spawnSync('podman', ['exec', nameOf(service), ...command], { env, encoding: 'utf8' })
       return { exit: ran.status, stdout: ran.stdout, stderr: ran.stderr }
     },
+    /** Types lines of a page into a shell at the root of the repository; `docker` is podman there. */
+    type: (lines: string): string =>
+      execFileSync('bash', ['-euo', 'pipefail', '-c', lines], {
+        cwd: root,
+        env: { ...env, PATH: `${folder}:${process.env['PATH']}` },
+        encoding: 'utf8',
+      }),
     /** Runs `quorate` as temporal-docker/README.md says, beside the worker. */
     quorate: (folders: Readonly<Record<string, string>>, ...args: string[]): RanInside => {
       const volumes = Object.entries(folders).flatMap(([from, to]) => ['--volume', `${from}:${to}`])
@@ -113,7 +120,11 @@ export function openStage() {
       const npm = join(homedir(), '.npm')
       mkdirSync(npm, { recursive: true })
       // A build runs here without a machine of its own; npm reaches the registry as this machine does.
-      const options = `--isolation=chroot --network=host --volume=${npm}:/root/.npm`
+      // Docker's form of images has health checks, podman's own has none.
+      const options = `--format=docker --isolation=chroot --network=host --volume=${npm}:/root/.npm`
+      // Where a page says `docker`.
+      const docker = `#!/bin/sh\nif [ "$1" = build ]; then shift; set -- build ${options} "$@"; fi\nexec podman "$@"\n`
+      writeFileSync(join(folder, 'docker'), docker, { mode: 0o755 })
       const built = compose(`--podman-build-args=${options}`, 'build', 'secrets')
       if (built.exit !== 0) throw new Error(`the image was not built:\n${built.stderr.slice(-4_000)}`)
     },

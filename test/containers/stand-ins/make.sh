@@ -48,7 +48,8 @@ podman import --quiet "$base" quorate-test/debian
 
 mkdir -p context/bin context/npm
 cp "$(cd "$here/../../.." && npx --no-install node -p process.execPath)" context/bin/node
-cp -r "$(npm root --global)/npm/." context/npm/
+npm="$(realpath "$(command -v npm)")"
+cp -r "${npm%/bin/npm-cli.js}/." context/npm/
 cp "$programs/temporal-server" "$programs/temporal-sql-tool" "$programs/ui-server" context/bin/
 cp -r "$schema" context/schema && chmod -R u+w context/schema
 cp "$here/Containerfile" "$here/postgres-entrypoint.sh" context/
