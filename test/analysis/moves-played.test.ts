@@ -135,7 +135,7 @@ describe('moves played', () => {
     const oauthProviders = [{ providerName: 'own', oidcToken: await token({}) }]
     await complete(bob.client, 'ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS', { userId: bob.userId, oauthProviders })
     const login = { oidcToken: await token({ nonce: nonceOf(target.publicKey) }), targetPublicKey: target.publicKey }
-    // Whoever lets people log in, such as the proxy, lets everybody.
+    // The caller that may submit OAUTH, such as the authentication proxy, may log in every user.
     const { credentialBundle } = await complete(service.root, 'ACTIVITY_TYPE_OAUTH', login)
     expect(await signs(service.client(decryptCredentialBundle(credentialBundle, target.privateKey)))).toBe(COMPLETED)
     await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICY', { policyId })

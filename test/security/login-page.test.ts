@@ -139,7 +139,7 @@ describe('login page: of a provider', () => {
   const begin = async () => {
     const shown = Promise.withResolvers<string>()
     const proving = proveByOidc({ issuer: provider.url, clientId: 'program', randomBytes, show: shown.resolve })
-    // Whoever waits for it hears of it.
+    // A test that awaits `proving` gets its rejection; one that does not leaves none unhandled.
     proving.catch(() => {})
     const at = await shown.promise
     return { proving, at, page: new URL(new URL(at).searchParams.get('redirect_uri')!) }
