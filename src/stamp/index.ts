@@ -11,7 +11,15 @@ export { StampError, type StampFault } from './error.ts'
 export { writePrivateKey } from './key-file.ts'
 export { type LoadedKey, parseKeyText } from './key-text.ts'
 export { type KeyReference, type LoadKeyOptions, loadKeyText, loadPrivateKey } from './load-key.ts'
-export { type Headers, readStamp, type SessionStamp, type Stamp, type StampKind, type Stamps } from './read.ts'
+export {
+  type Headers,
+  readStamp,
+  type SessionStamp,
+  STAMP_HEADER_NAMES,
+  type Stamp,
+  type StampKind,
+  type Stamps,
+} from './read.ts'
 export { runCommand, withoutSecrets } from './run-command.ts'
 export { isScheme, SCHEMES, type SchemeRow, type SignatureScheme, schemesOf } from './schemes.ts'
 export type { CommandKey } from './sign-command.ts'

@@ -51,6 +51,9 @@ const STAMP_HEADERS = {
   'x-session': { kind: 'session', shown: 'X-Session', plural: 'read-only sessions', parse: parseSession },
 } as const satisfies Readonly<Record<string, StampHeaderRow>>
 
+/** Their names, as they are written. */
+export const STAMP_HEADER_NAMES: readonly string[] = Object.values(STAMP_HEADERS).map(({ shown }) => shown)
+
 interface StampHeaderRow {
   readonly kind: StampKind
   readonly shown: string

@@ -6,6 +6,7 @@ import type { Server as HttpsServer } from 'node:https'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { ApiError } from '../../protocol/index.ts'
+import { STAMP_HEADER_NAMES } from '../../stamp/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Faults } from '../operator/index.ts'
 import { sendJson, sentAsText, toApiError } from './answer.ts'
@@ -26,10 +27,7 @@ const TIMES_MS = { request: 75_000, idleConnection: 60_000, check: 1_000 } as co
 const ALLOWED_HEADERS = [
   'Content-Type',
   'X-Client-Version',
-  'X-Stamp',
-  'X-Stamp-Webauthn',
-  'X-Stamp-Attested',
-  'X-Session',
+  ...STAMP_HEADER_NAMES,
   'X-Auth-Proxy-Config-Id',
   'X-Captcha-Token',
   'X-Enrolment-Secret',
