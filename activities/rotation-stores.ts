@@ -88,7 +88,7 @@ async function openVault({ path, field = 'key' }: StoreSink, { environment }: St
     })
     const read = (await answer.json().catch(() => ({}))) as VaultAnswer
     // Another one has written since the read (a check-and-set is answered 400), or Vault is sealed or on standby.
-    const isRaced = answer.status === 400 && JSON.stringify(read.errors ?? '').includes('check-and-set')
+    const isRaced = answer.status === 400 && (read.errors ?? []).some((text) => String(text).includes('check-and-set'))
     if (isRaced || mayPass(answer.status)) throw new StoreAway(`Vault answered ${what} with ${answer.status}`)
     if (!answer.ok && (body !== undefined || answer.status !== 404))
       throw new Error(`Vault refused ${what} with ${answer.status}`)

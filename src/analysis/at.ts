@@ -4,7 +4,7 @@
  * creation on, or, of what no activity has made, where they say all that was changed since. Anything else is named as not known.
  */
 import { findActivity, fromTimestamp, type Wire } from '../protocol/index.ts'
-import { type Actual, type Address, idsIn, kinds, listOf, type Resource, resolveValue } from '../resources/index.ts'
+import { type Actual, type Address, idsOf, kinds, listOf, type Resource, resolveValue } from '../resources/index.ts'
 import { effectOf } from './effect.ts'
 import { POWERS } from './power-table.ts'
 
@@ -120,7 +120,7 @@ export function thingsAt(
   for (const { activity, family } of until) {
     // Passkeys and logins by a provider are made in a way that is not read here.
     const isRead = !family.startsWith('CREATE_') || effectOf(activity, world.whole)?.isWhole
-    const named = isRead ? [] : idsIn(JSON.stringify([activity.intent, activity.result ?? {}]))
+    const named = isRead ? [] : idsOf([activity.intent, activity.result])
     if (named.some((id) => without.has(id)))
       unknown.add(`what ${family} ${activity.id} gave to a user who is deleted since is not rebuilt`)
   }
@@ -142,8 +142,8 @@ function isMaking({ family }: Done): boolean {
 
 /** The ids that an activity has made, in their order: those of its result that it was not given. */
 function madeIds({ result, intent }: Wire.Activity): readonly string[] {
-  const given = new Set(idsIn(JSON.stringify(intent)))
-  return idsIn(JSON.stringify(result ?? {})).filter((id) => !given.has(id))
+  const given = new Set(idsOf(intent))
+  return idsOf(result).filter((id) => !given.has(id))
 }
 
 function untold({ family, activity }: Done): string {
@@ -210,7 +210,7 @@ function ridersOf(
   things: readonly Resource[],
 ): readonly Resource[] | undefined {
   if (!family.startsWith('DELETE_API_KEYS') || count === 0) return undefined
-  const named = new Set(idsIn(JSON.stringify(activity.intent)))
+  const named = new Set(idsOf(activity.intent))
   const riders = things.filter(
     ({ kind, id, parentId, fields }) =>
       kind === 'apiKey' && named.has(parentId!) && id === `${parentId} ${fields['publicKey']}`,
@@ -230,8 +230,7 @@ function founderOf(
   const users = new Set(resources.flatMap(({ kind, id }) => (kind === 'user' && !madeEver.has(id!) ? [id!] : [])))
   for (const { activity, family } of done) {
     for (const { userId } of activity.votes) if (!madeEver.has(userId)) users.add(userId)
-    if (family === 'DELETE_USERS')
-      for (const id of idsIn(JSON.stringify(activity.intent))) if (!madeEver.has(id)) users.add(id)
+    if (family === 'DELETE_USERS') for (const id of idsOf(activity.intent)) if (!madeEver.has(id)) users.add(id)
   }
   const [only] = users
   return users.size === 1 ? only : undefined

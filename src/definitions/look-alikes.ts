@@ -7,6 +7,7 @@ import {
   indexAddressLookAlikes,
   type ScopedName,
 } from '../look-alikes/index.ts'
+import { parse, readsOf } from '../policy/index.ts'
 import { kinds, scopedNames } from '../resources/index.ts'
 import { OWN_WALLET } from './address-book.ts'
 import type { Draft } from './build.ts'
@@ -56,7 +57,8 @@ function checkAddresses({ receivers, assets, expressions }: Addressed): readonly
     return tree && address !== undefined ? [{ address, of: { ...of, span: tree.span } }] : []
   })
   const inPolicies = expressions.flatMap(({ address: policy, checked: { text, locate } }) => {
-    return addressesIn(text).map((address) => {
+    const written = [...readsOf(parse(text).tree).literals]
+    return written.flatMap(addressesIn).map((address) => {
       const at = text.indexOf(address)
       return { address, of: { name: policy, what: 'an address in', span: locate(at, at + address.length) } }
     })

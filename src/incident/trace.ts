@@ -3,7 +3,7 @@ import { type HeldPower, heldPowers } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { idsMadeBy, textsIn } from '../live/index.ts'
 import { fromTimestamp, WAITING_STATUSES, type Wire } from '../protocol/index.ts'
-import type { Actual, Address } from '../resources/index.ts'
+import { type Actual, type Address, textsOf } from '../resources/index.ts'
 import type { isVotedBy } from './contain.ts'
 
 /** A key, or a user with all keys. */
@@ -137,5 +137,6 @@ function partOf(
   if (index === 0) return 'requested'
   if (index > 0) return votes[index]!.selection === 'VOTE_SELECTION_APPROVED' ? 'approved' : 'rejected'
   const about = key ?? userId
-  return about !== undefined && JSON.stringify(activity.intent).toLowerCase().includes(about) ? 'about' : undefined
+  if (about === undefined) return undefined
+  return textsOf(activity.intent).some((text) => text.toLowerCase().includes(about)) ? 'about' : undefined
 }

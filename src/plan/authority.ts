@@ -70,5 +70,5 @@ export function isAuthProxyPolicy({ kind, name, fields }: Resource, userId: stri
   const { effect, consensus = null } = fields
   const isNamed = name === AUTH_PROXY_NAMES.policy || name === `${AUTH_PROXY_NAMES.policy} ${userId}`
   if (kind !== 'policy' || !isNamed || !String(effect).toUpperCase().endsWith('ALLOW')) return false
-  return mentionsOf({ kind, fields: { consensus } }).has(userId)
+  return mentionsOf({ fields: { consensus } }).has(userId)
 }

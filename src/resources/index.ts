@@ -18,7 +18,7 @@ export type {
   Power,
   ResourceKind,
 } from './kind.ts'
-export { idsIn, mentionsOf } from './mentions.ts'
+export { idsOf, mentionsOf, textsOf } from './mentions.ts'
 export {
   type Actual,
   type Address,

@@ -33,6 +33,10 @@ const SEARCHED = new RegExp(
   ].join('|'),
 )
 
+/** JSON that is made to be searched: what it was made of has the values, without its quotes and escapes. */
+const SEARCHED_JSON =
+  /JSON\.stringify\(.*\)\.(?:match|matchAll|search|split|includes|indexOf|startsWith)\(|\b(?:\w+In|test|exec)\(JSON\.stringify\(/
+
 const sources = globSync('{src,activities,workflows}/**/*.ts', { cwd: root, exclude: ['**/*.gen.ts'] })
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
@@ -53,6 +57,23 @@ describe('expressions of policies are read by their tree', () => {
     )
     expect(sources.length).toBeGreaterThan(1_000)
     expect(searching).toEqual([])
+  })
+
+  test('no text of JSON is searched', () => {
+    const searching = sources.flatMap((file) =>
+      read(file)
+        .split('\n')
+        .filter((line) => SEARCHED_JSON.test(line))
+        .map((line) => `${file}: ${line.trim()}`),
+    )
+    expect(searching).toEqual([])
+  })
+
+  test.each([
+    { line: 'for (const id of idsIn(JSON.stringify(activity.intent))) users.add(id)' },
+    { line: 'return JSON.stringify(activity.intent).toLowerCase().includes(about)' },
+  ])('a search of JSON would be found: $line', ({ line }) => {
+    expect(SEARCHED_JSON.test(line)).toBe(true)
   })
 
   test.each([

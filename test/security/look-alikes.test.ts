@@ -150,6 +150,9 @@ describe('look-alikes: a proposal', () => {
       like: account.address,
       difference: `${third} begins and ends like ${OWN} of ${account.address}, and differs from its character 33 on`,
     })
+    // In a text of several lines, and not in what a policy only looks for.
+    const signed = { signRawPayloadIntent: { signWith: OWN, payload: `pay\n${third}` } }
+    expect(alike('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD', signed).map(({ name }) => name)).toContain(third)
     expect(send('0xa1b2c3000000000000000000000000eeeeee1d4f').map(({ name }) => name)).toEqual([OWN])
   })
 

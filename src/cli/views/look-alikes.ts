@@ -10,12 +10,13 @@ import {
   type Actual,
   type Address,
   formatAddress,
-  idsIn,
+  idsOf,
   type KindName,
   kinds,
   parseAddress,
   type Resource,
   scopedNames,
+  textsOf,
 } from '../../resources/index.ts'
 
 /** A name that an activity gives, or somebody's or something's that it is about, beside another that looks like it. */
@@ -61,8 +62,7 @@ export function lookAlikesOf(
 ): readonly LookAlikeView[] {
   const index = indexLookAlikes<Subject>(scopedNames(resources))
   const byId = new Map(resources.map((resource) => [resource.id, resource]))
-  const intent = JSON.stringify(activity.intent)
-  const mentioned = [...new Set(idsIn(intent))].flatMap((id) => byId.get(id) ?? [])
+  const mentioned = [...new Set(idsOf(activity.intent))].flatMap((id) => byId.get(id) ?? [])
   const given = namesIn(activity.intent, activity.type)
   // The wallet of accounts is named by its id, made with them, or that of the account.
   const wallet =
@@ -90,25 +90,30 @@ export function lookAlikesOf(
   const distinct = found.filter(
     (one, at) => found.findIndex(({ kind, name }) => kind === one.kind && name === one.name) === at,
   )
-  return [...distinct, ...addressesAlike(intent, resources)]
+  return [...distinct, ...addressesAlike(activity.intent, resources)]
 }
 
 type Subject = Pick<Resource, 'kind' | 'name' | 'address' | 'fields'>
 
 /** Addresses of an intent beside those of wallets, of contract interfaces and of live policies that begin and end alike. */
-function addressesAlike(intent: string, resources: Actual['resources']): readonly LookAlikeView[] {
+function addressesAlike(intent: unknown, resources: Actual['resources']): readonly LookAlikeView[] {
   const index = indexAddressLookAlikes(
     resources.flatMap(({ address: of, known, fields, kind }) => {
       const held = known?.address === undefined ? [] : [known.address]
-      const written = kind === 'policy' || kind === 'smartContractInterface' ? addressesIn(JSON.stringify(fields)) : []
+      const written = kind === 'policy' || kind === 'smartContractInterface' ? addressesOf(fields) : []
       return [...held, ...written].map((address) => ({ address, of }))
     }),
   )
-  return addressesIn(intent).flatMap((address): readonly LookAlikeView[] => {
+  return addressesOf(intent).flatMap((address): readonly LookAlikeView[] => {
     const like = index.find(address)
     index.add({ address, of: 'another address in it' })
     return like ? [{ kind: 'address', name: address, like: like.of, difference: addressDifference(address, like) }] : []
   })
+}
+
+/** The addresses in the texts of a value, each once. */
+function addressesOf(value: unknown): readonly string[] {
+  return [...new Set(textsOf(value).flatMap(addressesIn))]
 }
 
 /** Every name that an intent gives, at any depth. */
