@@ -94,9 +94,15 @@ export const applyCodes = {
     solve: 'correct the cause, and give the same command again: the reference is free',
     exit: EXIT.partial,
   },
+  'apply/transaction-held': {
+    summary: 'a transaction waits until what the chain has of its account is identified; no time ends that',
+    solve:
+      'give `quorate sends reconcile` where the service runs: it goes on when that has identified what the chain has',
+    retryable: true,
+  },
   'apply/transaction-waits': {
     summary: 'a transaction waits for what its message says; nothing of it is lost',
-    solve: 'nothing, unless its message names a command: it goes on by itself as soon as it can',
+    solve: 'nothing: it goes on by itself as soon as it can',
     retryable: true,
   },
   'apply/transaction-replaced': {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClientError, type QueryClient, type SubmitClient } from '../src/client/index.ts'
 import { makeBody } from '../src/plan/index.ts'
-import { activities as catalogue, type Wire } from '../src/protocol/index.ts'
+import { activities as catalogue, saysHeld, saysReplaced, type Wire } from '../src/protocol/index.ts'
 import { assertActsAs } from './acting-user.ts'
 import { type ActivityReader, describeActivity } from './activity-state.ts'
 import { asksFor, makeVoteBody, type RequestedBody } from './body.ts'
@@ -392,7 +392,7 @@ function toTransactionState(status: Wire.GetSendTransactionStatusResponse): Tran
     const code = 'apply/transaction-given-up'
     return { state: 'given up', error: { code, message, next: applyCodes[code].solve } }
   }
-  const isReplaced = txStatus === 'FAILED' && REPLACED.test(message)
+  const isReplaced = txStatus === 'FAILED' && saysReplaced(message)
   const failure: Failure = isReplaced
     ? { code: 'apply/transaction-replaced', message, next: applyCodes['apply/transaction-replaced'].solve }
     : {
@@ -406,9 +406,6 @@ function toTransactionState(status: Wire.GetSendTransactionStatusResponse): Tran
 /** What a transaction waits for that is not at its end, where the API says it. */
 function waitOf(error: Wire.TxError | undefined): Pick<TransactionState, 'error'> {
   if (error?.message === undefined) return {}
-  const code = 'apply/transaction-waits'
+  const code = saysHeld(error.message) ? 'apply/transaction-held' : 'apply/transaction-waits'
   return { error: { code, message: error.message, next: applyCodes[code].solve } }
 }
-
-/** What our service says of a send whose nonce another transaction has used (docs/protocol/sends.md#what-a-node-says). */
-const REPLACED = /^replaced by transaction 0x[0-9a-f]{64} /

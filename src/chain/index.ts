@@ -19,7 +19,7 @@ export { addressSpellings } from './address-spellings.ts'
 export { chainName, normalizeCaip2 } from './caip2.ts'
 export { confirmationsOf } from './confirmations.ts'
 export { type Curve, type CurveRow, curveByName, curves, isCurve } from './curves.ts'
-export { ChainError, UnsupportedTransaction } from './error.ts'
+export { ChainError, UnreadableTransaction, UnsupportedTransaction } from './error.ts'
 export { feeCapOf } from './fee-caps.ts'
 export {
   FEE_HISTORY_CALL,

@@ -1,7 +1,7 @@
 /** How the authentication proxy of the service on this machine stands, as its clients and its operator find it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { asksProxy, type QueryClient } from '../client/index.ts'
+import { asksProxy, ClientError, type QueryClient } from '../client/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { readActual } from '../live/index.ts'
 import { type ActivityType, fromTimestamp } from '../protocol/index.ts'
@@ -52,7 +52,7 @@ export async function readAuthProxyState(input: CommandInput): Promise<AuthProxy
     return { ...place, state: 'on', methods, ...(await readSettings(input)) }
   } catch (error) {
     if (!(error instanceof QuorateError)) throw error
-    const isOff = error.message.includes('auth proxy is disabled')
+    const isOff = error instanceof ClientError && error.refusal === 'AUTH_PROXY_DISABLED'
     return { ...place, state: isOff ? 'off' : 'unreachable', why: error.message }
   }
 }

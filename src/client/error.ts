@@ -10,6 +10,8 @@ export interface ClientErrorOptions extends QuorateErrorOptions {
   readonly retryAfterMs?: number | undefined
   /** @default as the table of codes says */
   readonly retryable?: boolean
+  /** Why it was refused, for programs: a published code, or a reason of `RefusalReason`. Absent where only a text says it. */
+  readonly refusal?: string | undefined
 }
 
 /** A request that did not work. `facts` hold the API's own code and message. */
@@ -19,6 +21,7 @@ export class ClientError extends QuorateError {
   readonly submitted: SubmittedState
   readonly retryable: boolean
   readonly retryAfterMs?: number
+  readonly refusal?: string
 
   constructor(code: ClientCode, message: string, options: ClientErrorOptions) {
     const row: CodeRow = clientCodes[code]
@@ -26,5 +29,6 @@ export class ClientError extends QuorateError {
     this.submitted = options.submitted
     this.retryable = options.retryable ?? row.retryable ?? false
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+    if (options.refusal !== undefined) this.refusal = options.refusal
   }
 }

@@ -1,3 +1,4 @@
+import { saysLimitReached, saysWrongCode } from '../protocol/index.ts'
 import type { ClientCode } from './codes.ts'
 import { ClientError, type SubmittedState } from './error.ts'
 import type { HttpAnswer } from './transport.ts'
@@ -67,6 +68,7 @@ export function toClientError(answer: HttpAnswer, asked: RefusedRequest): Client
     facts,
     submitted,
     retryAfterMs: answer.retryAfterMs,
+    refusal: body && refusalOf(body),
     ...(field === undefined ? {} : { field }),
     ...(next === undefined ? {} : { next }),
   })
@@ -99,10 +101,8 @@ function chooseCode(answer: HttpAnswer, body: ErrorBody | undefined): ClientCode
   if (!body)
     return byStatus[answer.status] ?? (answer.status >= 500 ? 'client/server-error' : 'client/malformed-answer')
   const code = byApiCode[body.turnkeyErrorCode] ?? byGrpc[body.code]
-  // "user has exceeded maximum authenticators" shares gRPC 8 with rate limits, but waiting does not help
-  // (docs/protocol/errors.md#texts).
-  if (code === 'client/rate-limited' && /exceeded maximum|over its allotted quota/.test(body.message))
-    return 'client/limit'
+  // Limits share gRPC 8 with rates, but waiting does not help (docs/protocol/errors.md#texts).
+  if (code === 'client/rate-limited' && saysLimitReached(body.message)) return 'client/limit'
   return code ?? byStatus[answer.status] ?? (answer.status >= 500 ? 'client/server-error' : 'client/invalid')
 }
 
@@ -153,6 +153,13 @@ function fieldOf({ details }: ErrorBody): string | undefined {
   const violations = details.flatMap(({ fieldViolations }) => (Array.isArray(fieldViolations) ? fieldViolations : []))
   const field: unknown = isRecord(violations[0]) ? violations[0]['field'] : undefined
   return typeof field === 'string' ? field : undefined
+}
+
+/** Why, for programs: by the standard detail of gRPC for it (google.rpc.ErrorInfo), a published text, or the API's own code. */
+function refusalOf({ details, message, turnkeyErrorCode }: ErrorBody): string | undefined {
+  if (saysWrongCode(message)) return 'INVALID_OTP_CODE'
+  const reason = details.find((detail) => String(detail['@type']).endsWith('/google.rpc.ErrorInfo'))?.['reason']
+  return typeof reason === 'string' ? reason : turnkeyErrorCode || undefined
 }
 
 function outcomeText(evaluation: unknown): string {

@@ -92,11 +92,13 @@ async function check(updated: Omit<Oauth2Rotation, 'state'>, { logIn, ...door }:
     return { ...tried, state: 'updated', why: `no login was checked: ${failure?.message || status}` }
   } catch (error) {
     if (!(error instanceof ClientError)) throw error
-    const isOfProvider = /auth code refused|provider not configured/.test(error.message)
-    if (isOfProvider) return { ...updated, state: 'refused', why: error.message }
+    if (OF_PROVIDER.has(error.refusal ?? '')) return { ...updated, state: 'refused', why: error.message }
     return { ...updated, state: 'updated', why: `no login was checked: ${error.message}` }
   }
 }
+
+/** Refusals of a login by which its client secret is wrong: by the provider, or because our service cannot open it. */
+const OF_PROVIDER: ReadonlySet<string> = new Set(['AUTH_CODE_REFUSED', 'OAUTH2_PROVIDER_NOT_CONFIGURED'])
 
 async function assertNoneOpen({ oauth2CredentialId: id }: Wire.Oauth2Credential, client: QueryClient): Promise<void> {
   for await (const one of readActivities(client, { types: [UPDATE], statuses: WAITING_STATUSES })) {

@@ -5,7 +5,20 @@ import { type RefusalName, type RefusalRow, refusals } from './refusals.ts'
 const codeDetail = 'type.googleapis.com/errors.v1.TurnkeyErrorDetail'
 /** The standard detail of gRPC for the fields of a bad request (google/rpc/error_details.proto). */
 const fieldDetail = 'type.googleapis.com/google.rpc.BadRequest'
+/** The standard detail of gRPC for a reason that programs tell apart (google/rpc/error_details.proto). */
+const reasonDetail = 'type.googleapis.com/google.rpc.ErrorInfo'
 const policyDetail = 'type.googleapis.com/errors.v1.PolicyEnginePermissionError'
+
+/**
+ * Unstated: the reasons of our own refusals for which the API has no code, and by which the toolkit decides
+ * (docs/protocol/errors.md#the-error-body).
+ */
+export type RefusalReason =
+  | 'AUTH_CODE_REFUSED'
+  | 'AUTH_METHOD_NOT_ENABLED'
+  | 'AUTH_PROXY_DISABLED'
+  | 'AUTH_PROXY_NOT_FOUND'
+  | 'CAPTCHA_REQUIRED'
 
 /** A refusal as the API says it: thrown by the service, answered as JSON (docs/protocol/errors.md#the-error-body). */
 export class ApiError extends Error {
@@ -17,7 +30,7 @@ export class ApiError extends Error {
   /** The field to blame, by its path in the intent (of a query, in its body), such as `users[0].apiKeys[1].publicKey`. */
   readonly field?: string
 
-  /** @default details the error code's own detail and that of the field, none without them; httpStatus that of the gRPC code */
+  /** @default details the error code's own detail, that of the field and that of the reason, none without them; httpStatus that of the gRPC code */
   constructor(
     grpc: GrpcCode,
     message: string,
@@ -27,18 +40,20 @@ export class ApiError extends Error {
       readonly cause?: unknown
       readonly httpStatus?: number | undefined
       readonly field?: string | undefined
+      readonly reason?: RefusalReason
     } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause })
     this.grpc = grpc
     this.httpStatus = options.httpStatus ?? httpStatusOf(grpc)
     this.turnkeyErrorCode = options.code ?? ''
-    const { field } = options
+    const { field, reason } = options
     if (field !== undefined) this.field = field
     const { turnkeyErrorCode } = this
     this.details = options.details ?? [
       ...(turnkeyErrorCode ? [{ '@type': codeDetail, turnkeyErrorCode }] : []),
       ...(field === undefined ? [] : [{ '@type': fieldDetail, fieldViolations: [{ field, description: message }] }]),
+      ...(reason === undefined ? [] : [{ '@type': reasonDetail, reason, domain: 'quorate' }]),
     ]
   }
 

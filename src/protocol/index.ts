@@ -10,6 +10,7 @@ export {
   apiErrorAt,
   type DenialEvaluation,
   permissionDenied,
+  type RefusalReason,
 } from './api-error.ts'
 export { AUTH_PROXY_NAMES } from './auth-proxy-names.ts'
 export {
@@ -64,4 +65,5 @@ export type { ActivityRow, ProxyRow, QueryRow } from './rows.ts'
 export { mayHold } from './schema.ts'
 export { respell, respellText, type Spelling } from './spelling.ts'
 export { ACTIVITY_STATUSES, type ActivityStatus, isTerminal, isWaiting, WAITING_STATUSES } from './status.ts'
+export { RECONCILE_COMMAND, replacedText, saysHeld, saysLimitReached, saysReplaced, saysWrongCode } from './texts.ts'
 export { fromTimestamp, toTimestamp } from './time.ts'

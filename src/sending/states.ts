@@ -77,7 +77,7 @@ export function stateOf({ progress, row, isAsked, replacedBy, finality }: KnownO
     case 'submitting':
       return activityId === undefined && (isAsked || fingerprint !== undefined) ? 'unknown' : state
     case 'broadcasting':
-      return error?.code === 'apply/transaction-waits' ? 'stuck' : state
+      return error?.code === 'apply/transaction-waits' || error?.code === HELD ? 'stuck' : state
     case 'included':
       return finality !== undefined && isFinality(finality) ? 'final' : state
     case 'failed': {
@@ -104,8 +104,7 @@ export function nextOf(known: KnownOfSend): string | undefined {
   const { replacedBy } = known
   // Sent once more under another reference, it would be paid twice.
   if (state === 'replaced' && replacedBy) return `nothing: look at \`${replacedBy.reference}\`, which has its place`
-  // The words of the service: no time ends that.
-  if (state === 'stuck' && known.progress?.error?.message.includes('`quorate sends reconcile`')) return RECONCILE
+  if (state === 'stuck' && error?.code === HELD) return RECONCILE
   if (known.heldUp !== undefined && MOVES.has(state)) {
     return `${state === 'unknown' ? 'nothing asks about it now' : 'nobody carries it out now'}: ${known.heldUp}`
   }
@@ -116,6 +115,8 @@ export function nextOf(known: KnownOfSend): string | undefined {
 /** The states in which a send goes on by itself, while somebody carries it out. */
 const MOVES: ReadonlySet<SendState> = new Set(['not begun', 'submitting', 'unknown', 'broadcasting', 'stuck'])
 
+/** Of what no time ends. */
+const HELD = 'apply/transaction-held'
 const RECONCILE =
   'give `quorate sends reconcile` where the service runs: it goes on when that has identified what the chain has, and not before'
 

@@ -3,7 +3,7 @@
  * refusals that have no published text. Readings about votes are in `src/service/engine/readings.ts`. The text of a refusal that only one
  * check uses stands beside that check.
  */
-import { ApiError, apiError, apiErrorAt, GRPC, type Wire } from '../protocol/index.ts'
+import { ApiError, apiError, apiErrorAt, GRPC, type RefusalReason, type Wire } from '../protocol/index.ts'
 
 /** Unstated: the refusal of a public key that a credential of the organization has already. */
 export function publicKeyTaken(publicKey: string): ApiError {
@@ -153,7 +153,10 @@ export function unknownOauth2Provider(provider: string): ApiError {
 
 /** Unstated: the refusal of a code that the provider refuses: it was used, has expired, or is of another verifier or redirect URI. */
 export function authCodeRefused(provider: string): ApiError {
-  return apiError('requestInvalid', `auth code refused by the oauth2 provider ${provider}`)
+  return new ApiError(GRPC.InvalidArgument, `auth code refused by the oauth2 provider ${provider}`, {
+    code: 'REQUEST_INVALID',
+    reason: 'AUTH_CODE_REFUSED',
+  })
 }
 
 /** Unstated: the answer while a provider does not answer; the same request may be sent again. */
@@ -285,16 +288,18 @@ export const MAX_SESSION_PROFILES = 100
 export function sessionProfileTaken(name: string): ApiError {
   return new ApiError(GRPC.AlreadyExists, `session profile with name ${name} already exists in this organization`)
 }
-const forbidden = (message: string) => new ApiError(GRPC.PermissionDenied, message)
+const forbidden = (message: string, reason?: RefusalReason) =>
+  new ApiError(GRPC.PermissionDenied, message, reason && { reason })
 
 /** Unstated: the refusals of the authentication proxy itself (docs/protocol/auth-proxy.md#refusals). */
 export const authProxyRefusals = {
   noConfigId: () => apiError('requestInvalid', 'X-Auth-Proxy-Config-Id header is required'),
-  unknownConfigId: () => new ApiError(GRPC.NotFound, 'auth proxy configuration not found'),
-  disabled: () => forbidden('auth proxy is disabled'),
+  unknownConfigId: () =>
+    new ApiError(GRPC.NotFound, 'auth proxy configuration not found', { reason: 'AUTH_PROXY_NOT_FOUND' }),
+  disabled: () => forbidden('auth proxy is disabled', 'AUTH_PROXY_DISABLED'),
   originNotAllowed: () => forbidden('origin not allowed'),
-  methodNotEnabled: () => forbidden('auth method not enabled'),
-  oauthNotEnabled: () => forbidden('OAUTH disallowed'),
+  methodNotEnabled: () => forbidden('auth method not enabled', 'AUTH_METHOD_NOT_ENABLED'),
+  oauthNotEnabled: () => forbidden('OAUTH disallowed', 'AUTH_METHOD_NOT_ENABLED'),
   needsOthers: (status: string) =>
     forbidden(`the activity waits (${status}), which an authentication proxy cannot do anything about`),
   noAccount: () => new ApiError(GRPC.NotFound, 'no account found'),
@@ -307,7 +312,11 @@ export const authProxyRefusals = {
   noTokenForContact: () =>
     apiError('requestInvalid', 'a verification token is required to look up an account by contact'),
   userTag: () => apiError('invalidField', 'userTag', 'cannot be given: a new sub-organization has no tags'),
-  captchaMissing: () => apiError('requestInvalid', 'X-Captcha-Token header is required when captcha is enabled'),
+  captchaMissing: () =>
+    new ApiError(GRPC.InvalidArgument, 'X-Captcha-Token header is required when captcha is enabled', {
+      code: 'REQUEST_INVALID',
+      reason: 'CAPTCHA_REQUIRED',
+    }),
   captchaFailed: () => apiError('requestInvalid', 'captcha verification failed'),
   captchaNotSet: () =>
     new ApiError(GRPC.FailedPrecondition, 'captcha is enabled, and this proxy has no captcha secret'),

@@ -1,3 +1,4 @@
+import { ClientError } from '../client/index.ts'
 import { compressP256, hpkeSeal, type RandomBytes, uncompressP256, verifyP256 } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { decodeHex, encodeHex, encodeUtf8 } from '../encoding/index.ts'
@@ -62,7 +63,8 @@ async function verify(askCode: CodeProof['askCode'], tryCode: (code: string) => 
     try {
       return await tryCode(code)
     } catch (error) {
-      if (!(error instanceof QuorateError) || !/invalid otp code/i.test(error.message) || tries === TRIES) throw error
+      const isWrong = error instanceof ClientError && error.refusal === 'INVALID_OTP_CODE'
+      if (!isWrong || tries === TRIES) throw error
       again = 'This is not the code that was sent.'
     }
   }

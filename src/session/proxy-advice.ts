@@ -26,14 +26,16 @@ const SILENCES: readonly (readonly [RegExp, string])[] = [
   [/bad port/, 'browsers refuse that port too: give the proxy another one'],
 ]
 
-/** What a proxy refuses with. The first that fits counts. */
-const REFUSALS: readonly (readonly [RegExp, string])[] = [
-  [
-    /configuration not found/,
+/** What our proxy refuses with, by its reasons. */
+const BY_REASON: Readonly<Record<string, string>> = {
+  AUTH_PROXY_NOT_FOUND:
     'give the id of its configuration: `authProxyConfigId` in `bootstrap.json`, what `update_auth_proxy_config` answers',
-  ],
-  [/auth proxy is disabled/, 'enable it: `authProxy:` in definitions, or the activity `enable_auth_proxy`'],
-  [/auth method not enabled|OAUTH disallowed/, 'offer the way in: `methods` of `authProxy:` in definitions'],
+  AUTH_PROXY_DISABLED: 'enable it: `authProxy:` in definitions, or the activity `enable_auth_proxy`',
+  AUTH_METHOD_NOT_ENABLED: 'offer the way in: `methods` of `authProxy:` in definitions',
+}
+
+/** What else is found, of which there is a text alone. The first that fits counts. */
+const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/path not found/, 'that is an API and not its proxy: give `authProxyUrl` of `bootstrap.json`'],
   [
     /^the service is/,
@@ -49,9 +51,10 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
 export function explainFault(error: unknown, url: string): ProxyFault {
   if (!(error instanceof QuorateError)) throw error
   const { reason, answer, 'HTTP status': status, 'API message': message, 'gRPC code': code } = error.facts
+  const refusal = error instanceof ClientError ? error.refusal : undefined
   const of = (found: string, rows: typeof REFUSALS) => ({
     found,
-    next: rows.find(([pattern]) => pattern.test(found))?.[1] ?? error.next,
+    next: BY_REASON[refusal ?? ''] ?? rows.find(([pattern]) => pattern.test(found))?.[1] ?? error.next,
   })
   if (error.code === 'client/unreachable') return of(`no answer came from ${url}: ${reason}`, SILENCES)
   if (error instanceof ClientError && code === undefined) {
@@ -61,7 +64,7 @@ export function explainFault(error: unknown, url: string): ProxyFault {
     }
   }
   const found = String(message ?? error.message)
-  if (/captcha is enabled/.test(found))
+  if (refusal === 'CAPTCHA_REQUIRED')
     return { found: 'it asks for a captcha, which only a person on a page solves', captcha: true }
   return of(found, REFUSALS)
 }

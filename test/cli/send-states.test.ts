@@ -13,6 +13,7 @@ import {
   toSendJson,
 } from '../../src/cli/views/send.ts'
 import type { QueryClient } from '../../src/client/index.ts'
+import { RECONCILE_COMMAND, replacedText } from '../../src/protocol/index.ts'
 import { toBatchReport } from '../../src/sending/batch-report.ts'
 import {
   exitOfBatch,
@@ -141,6 +142,10 @@ test.each<[object, SendState]>([
   [{ txStatus: 'INITIALIZED' }, 'broadcasting'],
   [{ txStatus: 'BROADCASTING', eth: { txHash: HASH } }, 'broadcasting'],
   [{ txStatus: 'BROADCASTING', error: { message: 'a unit of gas costs too much' } }, 'stuck'],
+  [
+    { txStatus: 'BROADCASTING', error: { message: `nothing is signed until ${RECONCILE_COMMAND} has identified it` } },
+    'stuck',
+  ],
   [{ txStatus: 'INCLUDED', eth: { txHash: HASH } }, 'included'],
   [{ txStatus: 'INCLUDED', eth: { txHash: HASH }, error: { message: 'execution reverted' } }, 'reverted'],
   [{ txStatus: 'FAILED', error: { message: 'insufficient funds' } }, 'given up'],
@@ -148,7 +153,7 @@ test.each<[object, SendState]>([
     {
       txStatus: 'FAILED',
       eth: { txHash: HASH },
-      error: { message: `replaced by transaction ${HASH} of 0xa with nonce 1, which was included` },
+      error: { message: replacedText({ hash: HASH, sender: '0xa', nonce: 1 }) },
     },
     'replaced',
   ],
@@ -158,6 +163,8 @@ test.each<[object, SendState]>([
   const asked = { sendTransactionStatusId: 'x', withReceipt: false }
   const transaction = await readTransactionState(client, order, asked)
   expect(stateOf({ progress: at(transaction.state, transaction) })).toBe(state)
+  const isHeld = JSON.stringify(said).includes(RECONCILE_COMMAND)
+  expect(transaction.error?.code === 'apply/transaction-held').toBe(isHeld)
 })
 
 test('a worker with the key of another user is told, and what has the send go on', () => {
@@ -170,12 +177,9 @@ test('a worker with the key of another user is told, and what has the send go on
 })
 
 test('send states: what holds still until `sends reconcile` is not said to go on by itself', () => {
-  const waits = (message: string) =>
-    nextOf({ progress: at('broadcasting', { error: { code: 'apply/transaction-waits', message } }) })
-  expect(waits('a unit of gas costs too much')).toMatch(/^wait: it goes on by itself/)
-  expect(waits('nothing is signed until `quorate sends reconcile` has identified it')).toMatch(
-    /^give `quorate sends reconcile` where the service runs/,
-  )
+  const waits = (code: string) => nextOf({ progress: at('broadcasting', { error: { code, message: 'in any words' } }) })
+  expect(waits('apply/transaction-waits')).toMatch(/^wait: it goes on by itself/)
+  expect(waits('apply/transaction-held')).toMatch(/^give `quorate sends reconcile` where the service runs/)
 })
 
 test.each<[won: 'INV-1' | 'INV-1/replace-2gwei' | 'INV-1/cancel-3gwei', states: readonly (SendState | undefined)[]]>([

@@ -165,7 +165,7 @@ const ACTIVITIES: readonly (readonly [string, file: string, from: string, to: st
   [
     'one that was replaced is told to be sent again',
     'sends.ts',
-    "const isReplaced = txStatus === 'FAILED' && REPLACED.test(message)",
+    "const isReplaced = txStatus === 'FAILED' && saysReplaced(message)",
     'const isReplaced = false',
     async ({ readTransactionState }) => {
       const message = `replaced by transaction ${HASH} of 0xa with nonce 1, which was included`

@@ -240,6 +240,20 @@ describe('client: what goes wrong', () => {
     expect(seen).toHaveLength(1)
   })
 
+  test.each([
+    { name: 'the detail for reasons', details: [{ reason: 'AUTH_PROXY_DISABLED' }], expected: 'AUTH_PROXY_DISABLED' },
+    { name: 'the code of the API', code: 'OAUTH2_PROVIDER_NOT_CONFIGURED', expected: 'OAUTH2_PROVIDER_NOT_CONFIGURED' },
+    { name: 'a published text', message: 'Invalid OTP code', code: 'REQUEST_INVALID', expected: 'INVALID_OTP_CODE' },
+    { name: 'nothing', message: 'auth proxy is disabled', expected: undefined },
+  ])(
+    'a refusal is told to programs by $name',
+    async ({ message = 'in any words', code = '', details = [], expected }) => {
+      const typed = details.map((detail) => ({ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', ...detail }))
+      const { baseUrl } = await serve(refuses(400, 3, message, code, typed))
+      expect((await faultOf(submit(baseUrl))).refusal).toBe(expected)
+    },
+  )
+
   test('a denial shows what was evaluated', async () => {
     const { baseUrl } = await serve(cases[1]!.reply)
     const { facts } = await faultOf(submit(baseUrl))

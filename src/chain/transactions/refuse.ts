@@ -1,11 +1,11 @@
-import { ChainError, UnsupportedTransaction } from '../error.ts'
+import { ChainError, UnreadableTransaction, UnsupportedTransaction } from '../error.ts'
 
 /** The decoded fields, by the names that policies use; values as policy contexts hold them. */
 export type Facts = Readonly<Record<string, unknown>>
 
 /** Refuses a transaction in the API's words (docs/protocol/signing.md#transactions), with what is wrong behind them. */
 export function refuse(reason: string, cause?: unknown): never {
-  throw new ChainError(`failed to parse transaction: ${reason}`, cause === undefined ? undefined : { cause })
+  throw new UnreadableTransaction(`failed to parse transaction: ${reason}`, cause === undefined ? undefined : { cause })
 }
 
 /**

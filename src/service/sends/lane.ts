@@ -4,6 +4,7 @@
  * store has as unsent may be paid already. Then nothing is signed until an operator has had the transactions with those nonces
  * identified (`lane-desk.ts`).
  */
+import { RECONCILE_COMMAND } from '../../protocol/index.ts'
 import {
   type ForeignTransactionRow,
   findNextNonce,
@@ -108,9 +109,9 @@ export function toForeign(
 
 function unknownReason({ sender }: Lane, { from, end }: UnknownNonces): string {
   const which = end - from === 1 ? `nonce ${from} of ${sender} was` : `nonces ${from} to ${end - 1} of ${sender} were`
-  return `${which} used by what is not in the records here: nothing is signed until \`quorate sends reconcile\` has identified it`
+  return `${which} used by what is not in the records here: nothing is signed until ${RECONCILE_COMMAND} has identified it`
 }
 
 function sameReason({ hash, sender, nonce }: ForeignTransactionRow): string {
-  return `transaction ${hash} of ${sender} with nonce ${nonce}, which was sent from elsewhere, does the same: \`quorate sends reconcile\` says whether it is this send`
+  return `transaction ${hash} of ${sender} with nonce ${nonce}, which was sent from elsewhere, does the same: ${RECONCILE_COMMAND} says whether it is this send`
 }

@@ -6,6 +6,7 @@
  */
 import { isFormOf, readSolanaDraft, withFeePayer } from '../../chain/index.ts'
 import { decodeBase64 } from '../../encoding/index.ts'
+import { RECONCILE_COMMAND } from '../../protocol/index.ts'
 import type { Chain } from '../chains/index.ts'
 import { createSolanaNode, NodeRefusal, otherCluster, type SignatureOf, type SolanaNode } from '../nodes/index.ts'
 import { type Lane, readRestoredAt } from '../resources/sends/lanes-store.ts'
@@ -209,9 +210,9 @@ export function createSolanaHolds(tools: Pick<SendTools, 'database' | 'clock'> &
 function unknownReason(sender: string, unknown: readonly UnknownTransaction[]): string {
   const [first] = unknown
   const others = unknown.length === 1 ? '' : ` and ${unknown.length - 1} more`
-  return `transaction ${first!.signature}${others} of ${sender}, from after the snapshot that this store was put back from, is not in the records here: nothing is signed until \`quorate sends reconcile\` has identified it`
+  return `transaction ${first!.signature}${others} of ${sender}, from after the snapshot that this store was put back from, is not in the records here: nothing is signed until ${RECONCILE_COMMAND} has identified it`
 }
 
 function sameReason({ signature, sender }: ForeignSolanaTransactionRow): string {
-  return `transaction ${signature} of ${sender}, which was sent from elsewhere, does the same: \`quorate sends reconcile\` says whether it is this send`
+  return `transaction ${signature} of ${sender}, which was sent from elsewhere, does the same: ${RECONCILE_COMMAND} says whether it is this send`
 }

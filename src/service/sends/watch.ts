@@ -2,7 +2,7 @@
 
 import { withFees } from '../../chain/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
-import type { Wire } from '../../protocol/index.ts'
+import { replacedText, type Wire } from '../../protocol/index.ts'
 import { isFinal, offerFees } from '../chains/index.ts'
 import {
   executionRelays,
@@ -185,7 +185,7 @@ export function createWatcher(tools: EthereumTools): Watcher {
     const elsewhere = otherChain(row.caip2, await node.chainId())
     if (elsewhere !== undefined) throw new NodeUnreachable(elsewhere)
     lastFound.delete(row.id)
-    const message = `replaced by transaction ${user.hash} of ${row.sender} with nonce ${nonce}, which was included`
+    const message = replacedText({ hash: user.hash, sender: row.sender, nonce })
     await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
   }
 

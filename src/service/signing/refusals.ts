@@ -1,5 +1,5 @@
-import { ChainError, UnsupportedTransaction } from '../../chain/index.ts'
-import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
+import { ChainError, UnreadableTransaction, UnsupportedTransaction } from '../../chain/index.ts'
+import { ApiError, apiError, GRPC, refusals } from '../../protocol/index.ts'
 
 /** Unstated: the refusal of a private key that was disabled. */
 export function privateKeyDisabled(keyId: string): ApiError {
@@ -21,7 +21,5 @@ export function orRefuse<Result>(work: () => Result): Result {
 
 function codeOf(error: ChainError) {
   if (error instanceof UnsupportedTransaction) return 'UNSUPPORTED_TRANSACTION_TYPE'
-  return error.message.startsWith(TRANSACTION) ? 'INVALID_TRANSACTION' : 'REQUEST_INVALID'
+  return error instanceof UnreadableTransaction ? refusals.transactionNotParsed.code : 'REQUEST_INVALID'
 }
-
-const TRANSACTION = apiError('transactionNotParsed').message

@@ -1,9 +1,9 @@
 /** What a thread says of a job that could not be done: a refusal in the API's words, or nothing of what went wrong. */
-import { ChainError, UnsupportedTransaction } from '../../chain/index.ts'
+import { ChainError, UnreadableTransaction, UnsupportedTransaction } from '../../chain/index.ts'
 import { SparkError } from '../../spark/index.ts'
 
 /** The errors whose text is a refusal; the first that an error is an instance of. */
-const REFUSALS = { UnsupportedTransaction, ChainError, SparkError } as const
+const REFUSALS = { UnreadableTransaction, UnsupportedTransaction, ChainError, SparkError } as const
 
 export type JobFault = { readonly kind: keyof typeof REFUSALS; readonly refusal: string } | { readonly fault: true }
 
