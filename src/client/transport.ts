@@ -53,7 +53,7 @@ async function send(attempt: Attempt): Promise<HttpAnswer> {
       signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
     })
     if (posted.status >= 300 && posted.status < 400) {
-      throw new Error(`it redirects to \`${posted.headers['location'] ?? 'nowhere'}\`, which is not followed`)
+      throw new Redirected(`it redirects to \`${posted.headers['location'] ?? 'nowhere'}\`, which is not followed`)
     }
     return toAnswer(posted)
   } catch (error) {
@@ -89,12 +89,17 @@ function unreachable(url: string, attemptMs: number, error: unknown): ClientErro
   return new ClientError('client/unreachable', `cannot reach the API at \`${origin}\`: ${reason}`, {
     facts: { url, reason },
     submitted: notConnected ? 'no' : 'unknown',
-    next: adviceFor(reason, new URL(url)),
+    next: error instanceof Redirected ? OF_REDIRECT : adviceFor(reason, new URL(url)),
     cause: error,
   })
 }
 
 const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError'
+
+/** Thrown for an answer that sends the request elsewhere. */
+class Redirected extends Error {}
+
+const OF_REDIRECT = 'correct the base URL: a request is stamped for the API that it names'
 
 /** What to do about a reason; where it tells no more, to look for the service. */
 function adviceFor(reason: string, { hostname, protocol, host }: URL): string {
@@ -102,7 +107,6 @@ function adviceFor(reason: string, { hostname, protocol, host }: URL): string {
     return `no host is called \`${hostname}\` here: correct the base URL, or the name service of this machine`
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(reason) && protocol === 'https:')
     return `what listens there speaks no TLS: the base URL may be \`http://${host}\``
-  if (/^it redirects/.test(reason)) return 'correct the base URL: a request is stamped for the API that it names'
   if (/HTTP\/1\.1 protocol|HPE_/.test(reason))
     return 'what listens there is no HTTP service: correct the port of the base URL'
   return 'check that the service runs and that the base URL is right (`quorate doctor` tries it)'

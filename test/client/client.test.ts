@@ -129,6 +129,7 @@ describe('client: what is sent', () => {
     const fault = await faultOf(submit(baseUrl))
     expect([fault.code, fault.submitted]).toEqual(['client/unreachable', 'unknown'])
     expect(fault.message).toContain('it redirects to `/elsewhere`')
+    expect(fault.next).toBe('correct the base URL: a request is stamped for the API that it names')
     expect(seen).toHaveLength(1)
   })
 })
