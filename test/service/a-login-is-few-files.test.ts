@@ -101,7 +101,7 @@ test('a login: the guides list few files, and they are those that know a form an
 test('a login: a person logs in by a made-up form of stamp after the steps of the guide and nothing else', async () => {
   expect(Object.keys(STEPS)).toEqual(filesOfGuide('Take a new form of stamp', 'plain'))
   const folder = testFolder()
-  copySources(folder, ['src', 'test/service/harness.ts', 'test/postgres.ts'])
+  copySources(folder, ['src', 'test/service/harness.ts', 'test/service/published-alone.ts', 'test/postgres.ts'])
   follow(STEPS, folder)
   writeFileSync(join(folder, 'drive.ts'), DRIVE)
   const env = { PATH: process.env['PATH'], ...compileCache() }

@@ -123,7 +123,7 @@ test('an activity: one that keeps state is carried out, and its query answered, 
   expect(Object.keys(STEPS)).toEqual(listed)
   expect(listed.length).toBeLessThanOrEqual(MOST_FILES)
   const folder = testFolder()
-  copySources(folder, ['src', 'test/service/harness.ts', 'test/postgres.ts'])
+  copySources(folder, ['src', 'test/service/harness.ts', 'test/service/published-alone.ts', 'test/postgres.ts'])
   follow(STEPS, folder)
   writeFileSync(join(folder, 'drive.ts'), DRIVE)
   const env = { PATH: process.env['PATH'], ...compileCache() }
