@@ -5,6 +5,7 @@
  */
 
 export { applyCodes } from './codes.ts'
+export type { CompromisedKey } from './compromised-ledger.ts'
 export { type Activities, createActivities } from './create.ts'
 export type { ActivityDependencies, OnApply, PlanWatched, ReadCommit, RotationDependencies } from './dependencies.ts'
 export { ApplyError } from './error.ts'

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
 import { digestInside, digestOf, type Plan, plansInside, withoutInside } from '../src/plan/index.ts'
+import { type CompromisedLedger, createCompromisedLedger } from './compromised-ledger.ts'
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
 import { createPushLedger, type PushLedger } from './pushes.ts'
@@ -56,6 +57,8 @@ export interface PlanStore {
   readonly pushes: PushLedger
   /** Rotations of keys. */
   readonly rotations: RotationLedger
+  /** Keys that incidents have marked, where machines share the store. */
+  readonly compromised: CompromisedLedger
 }
 
 export interface KeptPlan {
@@ -179,6 +182,7 @@ export function createPlanStore(folder: string): PlanStore {
     watches: createWatchLedger(folder, records, files),
     pushes: createPushLedger(folder, files),
     rotations: createRotationLedger(folder, records),
+    compromised: createCompromisedLedger(folder, records),
   }
   return store
 }

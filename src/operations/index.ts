@@ -34,7 +34,7 @@ export { type CarriedOut, type CarryOutEvent, carryOut, exitOfAll, hasWork } fro
 export { createClients, createSendClients, keyInside, rateOf, reader, submitter } from './clients.ts'
 export { assertCommittable, commitFiles, trackedOf } from './commit-files.ts'
 export { checkGitSource, createCommitReader } from './commit-source.ts'
-export { compromisedOf, markCompromised } from './compromised-keys.ts'
+export { compromisedOf, markCompromised, shareMarks } from './compromised-keys.ts'
 export { followRun } from './follow.ts'
 export { textsFor } from './follow-things.ts'
 export { type ImportResult, importFolder } from './import-folder.ts'

@@ -18,7 +18,7 @@ import { creatorsOf, inside, kindsMentioned, readActual } from '../live/index.ts
 import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Address, Desired } from '../resources/index.ts'
 import { commitOf } from './commit-of.ts'
-import { compromisedIn } from './compromised-keys.ts'
+import { compromisedIn, compromisedKeys } from './compromised-keys.ts'
 import { withAuthors } from './drift-authors.ts'
 import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
 import { type CheckText, findLockPlace, type LockPlace, shownFolder, writeLockAt } from './lock-place.ts'
@@ -104,7 +104,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
     undone: 'submitted',
     next: 'correct `id:` in the definitions, or the organization id in the settings; one of another data folder is found with --data-dir',
   })
-  if (!isSound(compromisedIn(desired, dataDir))) return undefined
+  if (!isSound(compromisedIn(desired, await compromisedKeys(dataDir)))) return undefined
   const lockPlace = await findLockPlace(folder, { place, dataDir })
   const keptLock: ReadLock = { lock: kept?.lock ?? {}, places: {}, diagnostics: [] }
   const offered = kept?.lockText === undefined ? keptLock : parseLock(join(folder, LOCK_FILE), kept.lockText)

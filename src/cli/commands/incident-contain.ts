@@ -15,7 +15,7 @@ import {
   lockOutUser,
   madeBy,
 } from '../../incident/index.ts'
-import { keyInside, markCompromised, type Place, submitter } from '../../operations/index.ts'
+import { keyInside, markCompromised, type Place, shareMarks, submitter } from '../../operations/index.ts'
 import { holdReconciler } from '../background/hold-reconciler.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed } from '../io.ts'
@@ -75,7 +75,8 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
   if (!options['yes']) say('Those inside are looked for after that, and you are asked about them by themselves.\n')
   await assertConfirmed(input, { question: 'Cut it off?', otherwise: 'nothing was submitted' })
   for (const key of keysOf(suspected)) markCompromised(settings.dataDir, key, place.now(), user?.id)
-  // What Temporal may have to be waited for holds no submit up.
+  // What Temporal or a plan store may have to be waited for holds no submit up.
+  const marked = markElsewhere(settings.dataDir)
   const held = holdReconciler(input, place, because(suspected))
 
   const cuts = new Map<string, Cut[]>()
@@ -133,12 +134,22 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
     say(renderContainment({ ...suspect, exposures: within }, io.style))
     if (await io.ask('Cut it off there too?')) await inEach(within, cutOne)
   }
-  const hold = await held
-  if (hold) {
-    beside.push(hold)
-    tell(hold)
+  for (const cut of [await marked, await held]) {
+    if (!cut) continue
+    beside.push(cut)
+    tell(cut)
   }
   return { exposures: [...own, ...within], cuts, beside }
+}
+
+/** Marks it for every machine that shares the plan store; undefined where none does. Never throws. */
+async function markElsewhere(dataDir: string): Promise<Cut | undefined> {
+  const what = 'mark it in the plan store'
+  try {
+    return (await shareMarks(dataDir)) ? { what, outcome: 'done' } : undefined
+  } catch (error) {
+    return { what, outcome: 'unknown', why: `${messageOf(error)}; other machines may put it back until then` }
+  }
 }
 
 /** Requests for an organization inside until it is cut off there: users, name and quorum; what is open, the deletion, what waits, what was made. */
