@@ -12,8 +12,6 @@ import {
   compilePolicy,
   conditionHolds,
   type Expression,
-  type Instants,
-  instantsOf,
   type PolicyContext,
   type PolicyText,
   print,
@@ -32,6 +30,7 @@ import {
   type WhyUnknown,
 } from './compare-search.ts'
 import { computing } from './computing.ts'
+import { type Instants, instantsOf } from './instants.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import { type Answers, createAnswers } from './power-lines.ts'
 import {

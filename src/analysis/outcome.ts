@@ -3,10 +3,11 @@ import {
   contextOf as authorityContextOf,
   missingFactors,
   type Organization,
+  timedBy,
   votersOf,
 } from '../authority/index.ts'
 import type { Forecast } from '../plan/index.ts'
-import { authorize, type CompiledPolicy, type Decision, type PolicyContext, timedBy, whoElse } from '../policy/index.ts'
+import { authorize, type CompiledPolicy, type Decision, type PolicyContext, whoElse } from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 

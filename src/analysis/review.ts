@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { actingVoter, approverOf, contextOf, standingCredentials, votersOf, votesOn } from '../authority/index.ts'
+import {
+  actingVoter,
+  approverOf,
+  contextOf,
+  standingCredentials,
+  timedBy,
+  votersOf,
+  votesOn,
+} from '../authority/index.ts'
 import { type Change, type Forecast, type Plan, planOfActivity } from '../plan/index.ts'
-import { type CompiledPolicy, mayVote, type PolicyContext, timedBy, whoVotes } from '../policy/index.ts'
+import { type CompiledPolicy, mayVote, type PolicyContext, whoVotes } from '../policy/index.ts'
 import { findActivity, type Wire } from '../protocol/index.ts'
 import {
   type Actual,

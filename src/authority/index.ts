@@ -39,6 +39,7 @@ export {
   usersByName,
   votersOf,
 } from './organization.ts'
+export { timedBy } from './timed-by.ts'
 export {
   APPROVALS_NEED_STANDING_CREDENTIAL,
   type Ballot,

@@ -5,7 +5,6 @@
 import { authorize, type CompiledPolicy, compileWatched } from './authorize.ts'
 import type { Decision, Outcome, PolicyContext, PolicyField, PolicyOutcome, PolicyText } from './model.ts'
 import type { NameOf } from './show-value.ts'
-import { timedBy } from './timed-by.ts'
 import { type Clause, createRecorder, type Recorder } from './trace.ts'
 import { type Needs, type Voter, whoElse } from './who-else.ts'
 
@@ -19,7 +18,7 @@ export interface Explanation {
   readonly policies: readonly PolicyTrace[]
   /** The missing approvals; absent when none is missing, or when no possible approvers were given. */
   readonly needs?: Needs
-  /** Names of the policies whose times may make the outcome or what is missing another at another time; absent where there are none. */
+  /** Names of the policies whose times may make the outcome or what is missing another at another time: `timedBy` of authority; absent where there are none. */
   readonly timedBy?: readonly string[]
   /** Of a request with several calls: each by itself. The rest of this explanation is the worst one's. */
   readonly items?: readonly Explanation[]
@@ -56,10 +55,8 @@ export function explain(
   options: ExplainOptions = {},
 ): Explanation {
   const { batch = [], ...shared } = context
-  const needsBy = (some: readonly CompiledPolicy[]) => options.people && whoElse(some, context, options.people)
-  const needs = needsBy(policies)
-  const timed = timedBy(policies, context, (some) => [authorize(some, context).outcome, needsBy(some)])
-  const more = { ...(needs === undefined ? {} : { needs }), ...(timed.length === 0 ? {} : { timedBy: timed }) }
+  const needs = options.people && whoElse(policies, context, options.people)
+  const more = needs === undefined ? {} : { needs }
   if (batch.length === 0) return { ...explainOne(policies, shared, options), ...more }
   const items = batch.map((item) => explainOne(policies, { ...shared, ...item }, options))
   const { outcome } = authorize(policies, context)

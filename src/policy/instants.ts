@@ -1,19 +1,9 @@
 /** Moments that the times of policies tell apart. */
 import { authorize, compilePolicy } from './authorize.ts'
-import type { PolicyText } from './model.ts'
 import { readsOf } from './reads.ts'
 
 const MILLISECOND = 1_000_000n
-const MINUTE = 60_000n * MILLISECOND
-const HOUR = 60n * MINUTE
 const LAST = BigInt(Date.parse('9999-12-31T23:59:59Z')) * MILLISECOND
-
-export interface Instants {
-  /** Nanoseconds since the epoch; the first is the moment that was given. */
-  readonly values: readonly bigint[]
-  /** Whether no other moment is told apart from all of these. */
-  readonly isComplete: boolean
-}
 
 /** Whether a time is active at a moment; it errs at none of those that exist. */
 export function timeReader(time: string): (now: bigint) => 'true' | 'false' | 'error' {
@@ -34,8 +24,11 @@ export function whenActive(time: string, start: bigint): 'always' | 'never' | 's
   return !found.has('true') ? 'never' : found.size === 1 ? 'always' : 'sometimes'
 }
 
-/** Moments that are written in times, and whether windows are too. */
-function momentsIn(times: readonly string[]): { readonly written: readonly bigint[]; readonly isWindows: boolean } {
+/** Moments that are written in times, in nanoseconds since the epoch, and whether windows are too. */
+export function momentsIn(times: readonly string[]): {
+  readonly written: readonly bigint[]
+  readonly isWindows: boolean
+} {
   const trees = times.map((time) => compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', time }).time?.tree)
   const literals = [...readsOf(...trees).literals]
   const written = literals.flatMap((text) => {
@@ -43,27 +36,4 @@ function momentsIn(times: readonly string[]): { readonly written: readonly bigin
     return Number.isNaN(at) ? [] : [BigInt(at) * MILLISECOND]
   })
   return { written, isWindows: literals.length > written.length }
-}
-
-/**
- * Finds moments for every combination of times that are active at once: at the instants that are written and beside them, each quarter of
- * an hour of the week that follows, and four times a day of the year that follows.
- */
-export function instantsOf(policies: readonly PolicyText[], start: bigint): Instants {
-  const times = [...new Set(policies.flatMap(({ time }) => (time ? [time] : [])))]
-  if (times.length === 0) return { values: [start], isComplete: true }
-  const { written, isWindows } = momentsIn(times)
-  const near = written.flatMap((at) => [at, at - 1n, at + 1n])
-  const week = Array.from({ length: 7 * 96 }, (_, index) => start + BigInt(index) * 15n * MINUTE)
-  const year = Array.from(
-    { length: 4 * 366 },
-    (_, index) => start + BigInt(index) * 6n * HOUR + (BigInt(index) % 4n) * HOUR,
-  )
-  const readers = times.map(timeReader)
-  const found = new Map<string, bigint>()
-  for (const at of [start, ...near, ...(isWindows ? [...week, ...year] : [])]) {
-    const key = readers.map((read) => read(at)).join(' ')
-    if (!found.has(key)) found.set(key, at)
-  }
-  return { values: [...found.values()], isComplete: !isWindows || found.size === 2 ** times.length }
 }

@@ -1,14 +1,25 @@
 /** One request, decided and explained. */
-import { apiKeyFacts, approverOf, standingCredentials } from '../authority/index.ts'
-import { authorize, compilePolicy, type Explanation, explain, mayVote, type PolicyContext } from '../policy/index.ts'
+import { apiKeyFacts, approverOf, standingCredentials, timedBy } from '../authority/index.ts'
+import {
+  authorize,
+  type CompiledPolicy,
+  compilePolicy,
+  type Explanation,
+  explain,
+  mayVote,
+  type PolicyContext,
+  whoElse,
+} from '../policy/index.ts'
 import { votersOf, type World } from './world.ts'
 
 /** Decides a request in a world, with the reasons, and who else would have to approve. */
 export function explainRequest(world: World, context: PolicyContext): Explanation {
-  return explain(world.policies.map(compilePolicy), context, {
-    people: votersOf(world, context.now),
-    nameOf: (id) => world.names[id],
-  })
+  const policies = world.policies.map(compilePolicy)
+  const people = votersOf(world, context.now)
+  const answer = (some: readonly CompiledPolicy[]) => [authorize(some, context).outcome, whoElse(some, context, people)]
+  const timed = timedBy(policies, context, answer)
+  const explanation = explain(policies, context, { people, nameOf: (id) => world.names[id] })
+  return timed.length === 0 ? explanation : { ...explanation, timedBy: timed }
 }
 
 /** Why a user could not do something. Plain data. */

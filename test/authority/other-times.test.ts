@@ -44,7 +44,7 @@ test.each<Mutant>([
   },
   {
     mistake: 'that a policy opens or closes is not hinted at',
-    file: 'policy/timed-by.ts',
+    file: 'authority/timed-by.ts',
     from: "=== 'sometimes'",
     to: "=== 'always'",
   },

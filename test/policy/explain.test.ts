@@ -123,23 +123,6 @@ describe('explain: clauses', () => {
     ])
   })
 
-  test('explain: policies whose times may change what comes of it are named', () => {
-    const night = "CronSpan('0 20 * * *', '9h', 'UTC')"
-    const named = (...texts: readonly Partial<PolicyText>[]) =>
-      explain(
-        texts.map((text, index) => compilePolicy({ ...allow(), name: `p${index}`, ...text })),
-        base,
-      ).timedBy
-    expect(named({ time: night })).toEqual(['p0'])
-    expect(named({ time: night, effect: 'EFFECT_DENY' }, {})).toEqual(['p0'])
-    expect(named({ time: night }, {})).toBeUndefined()
-    expect(named({ time: night, condition: "activity.action == 'EXPORT'" })).toBeUndefined()
-    expect(named({ time: "time.now >= Timestamp('1970-01-01T00:00:00Z')" })).toBeUndefined()
-    // Of many times it is not tried out which of them matter.
-    const spans = [1, 2, 3, 4, 5].map((hour) => ({ time: `CronSpan('0 ${hour} * * *', '1h', 'UTC')` }))
-    expect(named({}, ...spans)).toEqual(['p1', 'p2', 'p3', 'p4', 'p5'])
-  })
-
   test('explain: of several calls each is explained, and the worst is the outcome', () => {
     const context = { ...base, batch: [{ eth: { tx: { value: 1n } } }, { eth: { tx: { value: 9n } } }] }
     const trace = explained(allow('eth.tx.value < 5'), context)

@@ -1326,6 +1326,8 @@ describe('screen: no view passes by the writer', () => {
     ).toEqual([
       'main.ts: process.stderr.write(refusal)',
       'start.ts: process.stdout.write(text)',
+      // Empty texts, which are out once all before them is.
+      'start.ts: process.stdout, process.stderr]',
       // An error in which every text is made printable.
       'unwritten.ts: process.stderr.write(renderError(error))',
     ])

@@ -1,8 +1,5 @@
 /** Which policies may make an answer another at another time: by day nobody else may be needed, and at night somebody. */
-import type { CompiledPolicy } from './authorize.ts'
-import { whenActive } from './instants.ts'
-import type { PolicyContext } from './model.ts'
-import { takingPart } from './taking-part.ts'
+import { type CompiledPolicy, type PolicyContext, takingPart, whenActive } from '../policy/index.ts'
 
 /** Of so many times that open or close each combination is tried; of more, that the answer hangs on each is taken to be so. */
 const MOST_TIMES = 4
