@@ -63,7 +63,9 @@ async function verify(askCode: CodeProof['askCode'], tryCode: (code: string) => 
     try {
       return await tryCode(code)
     } catch (error) {
-      const isWrong = error instanceof ClientError && error.refusal === 'INVALID_OTP_CODE'
+      // What the proxy answered is the cause of what is said of it.
+      const { cause } = error as Error
+      const isWrong = cause instanceof ClientError && cause.refusal === 'INVALID_OTP_CODE'
       if (!isWrong || tries === TRIES) throw error
       again = 'This is not the code that was sent.'
     }

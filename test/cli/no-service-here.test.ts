@@ -14,6 +14,7 @@ const ASK_NONE = [
   ...['master-key wrap', 'master-key rotate', 'master-key status'],
   ...['fault add', 'fault list', 'fault clear', 'webhooks deliveries', 'webhooks verify', 'sends reconcile'],
   ...['policy test', 'policy eval', 'policy explain', 'policy compare', 'policy fmt', 'policy lint', 'rotate oauth2'],
+  ...['key new', 'key show'],
 ]
 /** Examples that begin with a file or with the current folder, with the folder of definitions that is here. */
 const TYPED: Readonly<Record<string, (words: readonly string[]) => readonly string[]>> = {

@@ -307,7 +307,10 @@ test('send finality: what its API told as reverted and found in its block after 
   )
   front.fault = ({ method }) => {
     if (method === 'eth_getTransactionReceipt') return { field: 'status', says: '0x0' }
-    return method.startsWith('debug_') ? { error: { code: -32_601, message: 'the method does not exist' } } : undefined
+    // Nothing of this node proves its word: it traces no transaction, and shows no block whole.
+    return /^debug_|^eth_getBlockReceipts$/.test(method)
+      ? { error: { code: -32_601, message: 'the method does not exist' } }
+      : undefined
   }
   const before = await day.paid()
   const given = { ref: 'LIED', amount: '3gwei' }

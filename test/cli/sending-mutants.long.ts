@@ -217,7 +217,7 @@ const PURE: readonly (readonly [string, file: string, from: string, to: string, 
   [
     'what a node refuses is shown as broadcast, and nothing more',
     'states.ts',
-    "return error?.code === 'apply/transaction-waits' ? 'stuck' : state",
+    "return error?.code === 'apply/transaction-waits' || error?.code === HELD ? 'stuck' : state",
     'return state',
     async ({ stateOf }: Pick<typeof sending, 'stateOf'>) => {
       const error = { code: 'apply/transaction-waits', message: 'insufficient funds' } as const

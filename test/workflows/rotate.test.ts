@@ -28,6 +28,7 @@ import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
 import type { rotate } from '../../workflows/index.ts'
+import { rotationWorkflowId } from '../../workflows/names.ts'
 import { type SecretStores, startSecretStores } from '../activities/secret-stores.ts'
 import { openHistory } from '../open-history.ts'
 import { createTestUser, Refused, startTestService, type TestClient, type TestService } from '../service/harness.ts'
@@ -155,7 +156,7 @@ async function makeUser(name: string) {
   return { user, path, sink: { kind: 'file', path } as const }
 }
 
-async function begin(user: Somebody, sink: RotationSink, more: Partial<RotationOrder> = {}) {
+async function begin(user: Somebody, sink: RotationSink, more: Partial<RotationOrder> = {}, workflowId?: string) {
   const { organizationId } = service
   const [key] = await keysOf(user.userId)
   const order: RotationOrder = {
@@ -171,7 +172,7 @@ async function begin(user: Somebody, sink: RotationSink, more: Partial<RotationO
   await store.rotations.enter(order)
   if (more.rotationId !== undefined) losing.add(more.rotationId)
   const handle = await temporal.client.workflow.start<typeof rotate>('rotate', {
-    workflowId: `rotate/${organizationId}/${user.userId}/${order.rotationId}`,
+    workflowId: workflowId ?? `rotate/${organizationId}/${user.userId}/${order.rotationId}`,
     taskQueue: organizationId,
     args: [{ organizationId, rotationId: order.rotationId }],
   })
@@ -417,7 +418,7 @@ test('a worker with the key of another user makes no key, says so in the ledger 
   const stamper = createApiKeyStamper({ privateKey: new Secret(privateKey) })
   own = createSubmitClient({ baseUrl: service.url, organizationId: service.organizationId, stamper })
   const by = { userId: service.rootUserId, userName: 'root', publicKey: service.root.publicKey }
-  const run = await begin(user, sink, { by })
+  const run = await begin(user, sink, { by }, rotationWorkflowId(service.organizationId, user.userId))
   const refused = await run.until(({ error }) => error !== undefined)
   const message = expect.stringMatching(
     /^the rotation of `.+` of `a user` was begun by root, and this worker has stranger's key$/,

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { renderSchema } from '../../definitions/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
@@ -25,7 +25,11 @@ export async function init(input: CommandInput): Promise<ExitCode> {
   }
   // Before the API is asked: that it cannot be made needs no answer.
   ensureFolder(folder)
-  const actual = await readActual(reader(await findPlace(input)))
+  const actual = await readActual(reader(await findPlace(input))).catch((error: unknown) => {
+    // Nothing was written: no folder is left either.
+    if (!there) rmdirSync(folder)
+    throw error
+  })
   const file = join(folder, 'organization.yaml')
   const text = firstDefinitions(actual)
   assertNoKeys(file, text)

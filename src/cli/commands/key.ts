@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { isKeyCurve, KEY_CURVES, type KeyCurve } from '../../crypto/index.ts'
-import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, QuorateError, withoutKeys } from '../../diagnostics/index.ts'
 import { loadPrivateKey, writePrivateKey } from '../../stamp/index.ts'
 import { Secret } from '../../telemetry/index.ts'
 import { loadKey } from '../background/connect.ts'
@@ -17,7 +17,13 @@ interface KeyDefinition {
 /** Makes an API key: its private half goes into a file of its owner's alone, its public half to stdout. */
 export async function newKey(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
-  const file = resolve(String(args[0]))
+  const given = String(args[0])
+  if (withoutKeys(given) !== given) {
+    throw new QuorateError('cli/usage', 'the path of the new key holds a key itself', {
+      next: 'give the path of a file to make; a key that was typed is in the history of the shell: replace it',
+    })
+  }
+  const file = resolve(given)
   const curve = curveOf(input)
   const { privateKey, publicKey } = KEY_CURVES[curve].generateKeyPair()
   await writePrivateKey(file, { curve, publicKey, privateKey: new Secret(privateKey) })

@@ -1,9 +1,8 @@
-import { hasErrors } from '../../diagnostics/index.ts'
 import type { Place } from '../../operations/index.ts'
 import type { SendNames } from '../../sending/index.ts'
 import type { CommandInput } from '../command.ts'
 import { loadGivenFolder } from '../given.ts'
-import { sayDiagnostics } from '../views/diagnostics.ts'
+import { showDiagnostics } from '../views/diagnostics.ts'
 
 /** Reads the names of a folder of definitions, which has been said when it is wrong; without a folder there are none. */
 export async function readNames(
@@ -13,6 +12,5 @@ export async function readNames(
 ): Promise<SendNames | undefined> {
   if (folder === undefined) return { addressBook: {}, assets: {} }
   const { addressBook, assets, diagnostics } = await loadGivenFolder(input, folder, place.embedded)
-  sayDiagnostics(input, diagnostics)
-  return hasErrors(diagnostics) ? undefined : { addressBook, assets }
+  return showDiagnostics(input, diagnostics) ? { addressBook, assets } : undefined
 }
