@@ -2,7 +2,7 @@
 import type { QuietHours } from '../src/definitions/index.ts'
 import { printable, withoutKeys } from '../src/diagnostics/index.ts'
 import { authorText, driftText, shortCode } from '../src/plan/index.ts'
-import type { ApplyProgress } from './model.ts'
+import type { ApplyProgress, Failure } from './model.ts'
 import type { Notice, NoticeEvent } from './notice-model.ts'
 import { isRotationOver, type RunningRotation } from './rotation-model.ts'
 import { isSendOver, type SendProgress } from './send-model.ts'
@@ -11,11 +11,11 @@ import { afterHeld, type Watch, type WatchState } from './watch-model.ts'
 /** How many looks in a row must find the same trouble: the next one often ends it. */
 const LOOKS_OF_TROUBLE = 2
 
-/** A send that was neither refused nor taken into a block for so long is stuck, whatever it waits for. */
-const SEND_MS = 30 * 60_000
-
-/** A rotation of which nothing has come for so long is stuck, but in its overlap and while it waits for people. */
-const ROTATION_MS = 30 * 60_000
+/**
+ * What nothing has come of for so long is stuck: a send that was neither refused nor taken into a block, whatever it waits for; a rotation,
+ * but in its overlap and while it waits for people.
+ */
+const STUCK_MS = 30 * 60_000
 
 /** A line of a message, in UTF-16 units: people read it. */
 const LONGEST = 600
@@ -95,14 +95,7 @@ export function noticesOf({
   for (const { sendId, reference, state: stands, error: why } of sends) {
     if (isSendOver(stands) || (stands === 'waiting' && !why)) continue
     const what = `the send \`${reference}\` is ${stands}`
-    const key = `send ${sendId} ${stands}`
-    const see = 'see it with `quorate sends`'
-    if (why) {
-      const text = `${what} and cannot go on: ${why.message} (${why.code}); ${see}`
-      all.push({ topic: 'stuck', key: `${key} ${why.code}`, text, afterMs })
-    } else {
-      all.push({ topic: 'stuck', key, text: `${what} for half an hour and more; ${see}`, afterMs: SEND_MS })
-    }
+    all.push(stuckNotice({ what, key: `send ${sendId} ${stands}`, see: 'see it with `quorate sends`', why, afterMs }))
   }
   for (const rotation of rotations) {
     const { rotationId, user, key, state: stands, error: why, waiting, end } = rotation
@@ -114,14 +107,33 @@ export function noticesOf({
     if (end !== undefined) {
       const text = `${what}, and was ${end} at Temporal: nobody carries it out; ${see}`
       all.push({ topic: 'stuck', key: `${told} ended`, text, afterMs })
-    } else if (why) {
-      const text = `${what} and cannot go on: ${why.message} (${why.code}); ${see}`
-      all.push({ topic: 'stuck', key: `${told} ${why.code}`, text, afterMs })
-    } else {
-      all.push({ topic: 'stuck', key: told, text: `${what} for half an hour and more; ${see}`, afterMs: ROTATION_MS })
-    }
+    } else all.push(stuckNotice({ what, key: told, see, why, afterMs }))
   }
   return all.map((one) => ({ ...one, text: withoutKeys(printable(one.text)).slice(0, LONGEST) }))
+}
+
+/** Of what cannot go on, told after the looks of a trouble; or, where nothing says why, of what has stood still for long. */
+function stuckNotice({
+  what,
+  key,
+  see,
+  why,
+  afterMs,
+}: {
+  readonly key: string
+  readonly afterMs: number
+  readonly what: string
+  readonly see: string
+  readonly why: Failure | undefined
+}): Notice {
+  return why
+    ? {
+        topic: 'stuck',
+        key: `${key} ${why.code}`,
+        text: `${what} and cannot go on: ${why.message} (${why.code}); ${see}`,
+        afterMs,
+      }
+    : { topic: 'stuck', key, text: `${what} for half an hour and more; ${see}`, afterMs: STUCK_MS }
 }
 
 /** Whether it is quiet at this moment. */

@@ -38,26 +38,38 @@ export async function openOrders(
   return open
 }
 
+/** An order with its progress as it was kept last. */
+interface BegunOrder {
+  readonly order: RotationOrder
+  readonly progress: RotationProgress
+}
+
+/** The orders of an organization that are begun and not over. */
+export async function begunOrders(
+  rotations: PlanStore['rotations'],
+  organizationId: string,
+): Promise<readonly BegunOrder[]> {
+  const begun: BegunOrder[] = []
+  for (const order of await openOrders(rotations, organizationId)) {
+    const progress = await rotations.getProgress(order.rotationId)
+    if (progress) begun.push({ order, progress })
+  }
+  return begun
+}
+
 /** The rotations of an organization that are not over, as they were kept last. */
 export async function openRotations(dataDir: string, organizationId: string): Promise<readonly OpenRotation[]> {
-  const rotations = rotationsOf(dataDir)
-  const open: OpenRotation[] = []
-  for (const { rotationId, sink } of await openOrders(rotations, organizationId)) {
-    const progress = await rotations.getProgress(rotationId)
-    if (progress) open.push({ ...progress, sink })
-  }
-  return open
+  const begun = await begunOrders(rotationsOf(dataDir), organizationId)
+  return begun.map(({ order: { sink }, progress }) => ({ ...progress, sink }))
 }
 
 /** The same, each with how somebody ended its workflow at Temporal. */
 export async function openRotationsWithEnds(applies: ApplyPlace): Promise<readonly OpenRotation[]> {
   const { client, dataDir, organizationId } = applies
   const rotations = rotationsOf(dataDir)
-  const orders = await openOrders(rotations, organizationId)
   const open: OpenRotation[] = []
-  for (const { rotationId, user, sink } of orders) {
-    const progress = await rotations.getProgress(rotationId)
-    if (!progress) continue
+  for (const { order, progress } of await begunOrders(rotations, organizationId)) {
+    const { rotationId, user, sink } = order
     const end = await foreignEndOf(client.workflow.getHandle(rotationWorkflowId(organizationId, user.id)))
     // It may have come to its own end since the list was read.
     if ((await rotations.marked(rotationId, 'over')) !== undefined) continue

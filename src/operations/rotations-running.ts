@@ -2,7 +2,7 @@
 import type { RotationProgress, RunningRotation } from '../../activities/index.ts'
 import { rotationWorkflowId } from '../../workflows/names.ts'
 import type { ApplyPlace } from './apply.ts'
-import { openOrders, rotationsOf } from './open-rotations.ts'
+import { begunOrders, rotationsOf } from './open-rotations.ts'
 import { foreignEndOf } from './run-end.ts'
 
 /** How they stand. One that has not begun, or does not answer, is left out. */
@@ -11,11 +11,9 @@ export async function progressOfRotations({
   organizationId,
   dataDir,
 }: Omit<ApplyPlace, 'taskQueue'>): Promise<readonly RunningRotation[]> {
-  const rotations = rotationsOf(dataDir)
   const told: RunningRotation[] = []
-  for (const { rotationId, user } of await openOrders(rotations, organizationId)) {
-    const kept = await rotations.getProgress(rotationId)
-    if (!kept) continue
+  for (const { order, progress: kept } of await begunOrders(rotationsOf(dataDir), organizationId)) {
+    const { rotationId, user } = order
     const handle = client.workflow.getHandle(rotationWorkflowId(organizationId, user.id))
     const end = await foreignEndOf(handle).catch(() => undefined)
     // What the ledger has is as old as the last step that went well.
