@@ -65,5 +65,13 @@ export type { ActivityRow, ProxyRow, QueryRow } from './rows.ts'
 export { mayHold } from './schema.ts'
 export { respell, respellText, type Spelling } from './spelling.ts'
 export { ACTIVITY_STATUSES, type ActivityStatus, isTerminal, isWaiting, WAITING_STATUSES } from './status.ts'
-export { RECONCILE_COMMAND, replacedText, saysHeld, saysLimitReached, saysReplaced, saysWrongCode } from './texts.ts'
+export {
+  RECONCILE_COMMAND,
+  replacedText,
+  saysHeld,
+  saysLastCredential,
+  saysLimitReached,
+  saysReplaced,
+  saysWrongCode,
+} from './texts.ts'
 export { fromTimestamp, toTimestamp } from './time.ts'

@@ -17,6 +17,11 @@ export function saysLimitReached(message: string): boolean {
   return message.includes('exceeded maximum') || message.includes('over its allotted quota')
 }
 
+/** Published: `user missing valid credential`, of a deletion by which a user would keep none; its code, REQUEST_INVALID, is of much else. */
+export function saysLastCredential(message: string): boolean {
+  return message.includes('missing valid credential')
+}
+
 /** Unstated: what our service says of a send whose nonce another transaction has used. The status of a send has a text alone for it. */
 export function replacedText(by: { readonly hash: string; readonly sender: string; readonly nonce: number }): string {
   return `replaced by transaction ${by.hash} of ${by.sender} with nonce ${by.nonce}, which was included`

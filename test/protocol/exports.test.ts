@@ -50,6 +50,7 @@ test('protocol: exports what other rooms rely on, and nothing else', () => {
       "respell",
       "respellText",
       "saysHeld",
+      "saysLastCredential",
       "saysLimitReached",
       "saysReplaced",
       "saysWrongCode",

@@ -2,6 +2,7 @@
 import { markdownCode, markdownText } from '../../diagnostics/index.ts'
 import type { Act, Cut, LeftBehind, LeftToPeople, LocatedUser, Traced } from '../../incident/index.ts'
 import { shortCode } from '../../plan/index.ts'
+import { saysLastCredential } from '../../protocol/index.ts'
 import type { Style } from '../io.ts'
 import { counted, view } from '../screen.ts'
 import { statusWord } from './activity.ts'
@@ -133,7 +134,7 @@ function actText({ at, part, type, status, id }: Act): string {
 function nextSteps({ cuts = [], proof, left }: IncidentView['organizations'][number]): readonly string[] {
   const waiting = cuts.filter(({ outcome }) => outcome === 'waits')
   const failed = cuts.filter(({ outcome }) => outcome === 'unknown' || outcome === 'refused')
-  const isLast = ({ why }: Cut) => why?.includes('missing valid credential') === true
+  const isLast = ({ why = '' }: Cut) => saysLastCredential(why)
   return [
     ...waiting.map(
       ({ fingerprint }) =>
