@@ -27,8 +27,11 @@ export interface ForecastRequest {
 export function outcomeOf(request: ForecastRequest): Forecast {
   const { policies, organization, nowMs } = request
   const alone = contextOf(request)
-  const people = votersOf(organization, nowMs)
-  const answer = (some: readonly CompiledPolicy[]) => [authorize(some, alone).outcome, whoElse(some, alone, people)]
+  // Asked only where a policy has such a time: a plan has hundreds of requests.
+  const answer = (some: readonly CompiledPolicy[]) => [
+    authorize(some, alone).outcome,
+    whoElse(some, alone, votersOf(organization, nowMs)),
+  ]
   const timed = timedBy(policies, alone, answer)
   const now = outcomeNow(request, alone)
   return timed.length === 0 ? now : { ...now, timedBy: timed }
