@@ -12,8 +12,10 @@ const COLUMNS = [
 /** The answer of `quorate who-can` as CSV: a row for each wallet and line, for each path by moves, and for each thing that is not known; `;` between several in a cell. */
 export const renderWhoCanCsv = view((report: WhoCanView): string => {
   const { at, stateDigest, unread, unknown = [], rows, indirect, beganAt } = report
-  const row = (cells: Readonly<Partial<Record<string, string>>>) =>
-    csvLine(COLUMNS.map((name) => ({ ...cells, at, state: stateDigest })[name] ?? ''))
+  const row = (cells: Readonly<Partial<Record<string, string>>>) => {
+    const whole: typeof cells = { ...cells, at, state: stateDigest }
+    return csvLine(COLUMNS.map((name) => whole[name] ?? ''))
+  }
   if (beganAt !== undefined)
     return [csvLine(COLUMNS), row({ people: `nobody: ${notYetText({ at, beganAt })}` })].join('')
   const each = (over: readonly string[]) => (over.length === 0 ? [''] : over)

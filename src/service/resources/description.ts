@@ -20,10 +20,14 @@ export function describeService(): JsonObject {
   const families = Object.values(activities).map(({ type, family }) => [type, family] as const)
   const names = [...families, ...Object.keys(queryHandlers).map((name) => [name, name] as const)]
   const rows: Readonly<Record<string, object | NotExecuted>> = { ...handlers, ...queryHandlers }
-  const except = names.flatMap(([name, family]) => Object.entries(exceptionOf(family)).map(([, one]) => [name, one]))
-  const partly = new Set(except.map(([name]) => name))
-  const refused = names.flatMap(([name]) => ('notExecuted' in rows[name]! && !partly.has(name) ? [name] : []))
-  return openApiDocument({ refused, except: Object.fromEntries(except) })
+  const except: Record<string, string> = {}
+  const refused: string[] = []
+  for (const [name, family] of names) {
+    const { except: one } = exceptionOf(family)
+    if (one !== undefined) except[name] = one
+    else if ('notExecuted' in rows[name]!) refused.push(name)
+  }
+  return openApiDocument({ refused, except })
 }
 
 const FIRST_VERSION = '0.1.0'
