@@ -249,7 +249,7 @@ test('send: of references that look alike and are begun at the same moment for t
   }
 })
 
-test('without one ledger, references that look alike and are begun at the same moment for the same payment are both sent; whoever comes later is told', async () => {
+test('without one ledger, references that look alike and are begun at the same moment for the same payment are both sent; an equal send that comes later is told', async () => {
   const [one, other] = ['FAR-1', 'far-1'].map((reference) => orderOf(reference, {}, '66'))
   // Each machine has asked, before the other's was among the activities.
   const made = await Promise.all([machine().enterAndSend(one!), machine().enterAndSend(other!)])

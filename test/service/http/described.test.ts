@@ -51,7 +51,7 @@ describe('described', () => {
     checkForms(document)
     const refused = new Set<string>()
     const served = new Set<string>()
-    /** Refused is what is refused whatever it asks for: a service without a node refuses what is asked of a chain. */
+    /** Types and queries that the tables refuse, whatever a request asks for: without a node, this service refuses others too. */
     const note = (path: string, status: number, message: unknown) => {
       const whole = status === 501 && /^(activity ACTIVITY_TYPE_\w+|query \w+) \(.+\) is not/.test(String(message))
       ;(whole ? refused : served).add(path)
