@@ -1,7 +1,6 @@
 /** What lists of workflows at Temporal are searched by, at a real server, and at a namespace that takes no more of it. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Connection } from '@temporalio/client'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RotationProgress, SendProgress } from '../../activities/index.ts'
@@ -100,21 +99,22 @@ async function beginAll(namespace?: string) {
 
 /** Approves by bob whatever waits, until all has ended. */
 async function approveAll({ bob, send, batch, rotation }: Awaited<ReturnType<typeof beginAll>>): Promise<void> {
-  let over = false
-  const ends = Promise.all([send.handle.result(), batch.handle.result(), rotation.handle.result()])
-  ends
-    .finally(() => {
-      over = true
-    })
-    .catch(() => {})
-  while (!over) {
+  const handles = [send.handle, batch.handle, rotation.handle]
+  const approveAndLook = async () => {
     const { activities } = await bob.client.query('list_activities', {
       filterByStatus: ['ACTIVITY_STATUS_CONSENSUS_NEEDED'],
     })
     for (const { fingerprint } of activities) await bob.client.approve(fingerprint).catch(() => {})
-    for (const { handle } of [send, batch, rotation]) await handle.signal('nudge').catch(() => {})
-    await delay(500)
+    for (const handle of handles) await handle.signal('nudge').catch(() => {})
+    return Promise.all(
+      handles.map(async (handle) => {
+        const [{ status }, progress] = await Promise.all([handle.describe(), handle.query<object>('progress')])
+        return { status: status.name, progress }
+      }),
+    )
   }
+  await askUntil(approveAndLook, (all) => all.every(({ status }) => status !== 'RUNNING'))
+  const ends = Promise.all([send.handle.result(), batch.handle.result(), rotation.handle.result()])
   expect(await ends).toMatchObject([{ state: 'included' }, { counts: { included: 2 } }, { state: 'done' }])
 }
 
@@ -132,12 +132,15 @@ async function begin(namespace?: string) {
   return { plan, handle: own!, activity: activity!, client: stage.applies.client }
 }
 
-/** Ids of the workflows that a search finds, once it is as wanted: Temporal writes its lists a moment later. */
+/**
+ * Ids of the workflows that a search finds, once it is as wanted: Temporal writes its lists a moment later. Each once: a send that
+ * ended while its batch told it something has a second run, which finds it over.
+ */
 async function found(client: Client, query: string, wanted: (ids: readonly string[]) => boolean) {
   return askUntil(async () => {
-    const ids: string[] = []
-    for await (const { workflowId } of client.workflow.list({ query })) ids.push(workflowId)
-    return ids
+    const ids = new Set<string>()
+    for await (const { workflowId } of client.workflow.list({ query })) ids.add(workflowId)
+    return [...ids]
   }, wanted)
 }
 

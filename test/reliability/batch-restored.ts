@@ -174,14 +174,20 @@ async function carryOut(
     }
   }
   const stoppedAt: number[] = []
+  /** Stops it by a command, with the worker halted until the stop is in the ledger: a slow machine begins no further rows in between. */
   const stop = async (sending: ReturnType<typeof start>) => {
+    worker.kill('SIGSTOP')
     const findOpen = async () => {
       for (const id of await batches.ids()) if ((await batches.stoppedAt(id)) === undefined) return id
       return undefined
     }
     let id = await findOpen()
     for (; id === undefined; id = await findOpen()) await stage.pause(50)
-    const { exit, stderr } = await run('sends', 'stop', id)
+    const stopping = start(['sends', 'stop', id])
+    const over = stopping.ended.then(() => true)
+    while ((await batches.stoppedAt(id)) === undefined && !(await Promise.race([over, stage.pause(50)])));
+    worker.kill('SIGCONT')
+    const { exit, stderr } = await stopping.ended
     if (exit !== 0) throw new Error(`not stopped: ${stderr}`)
     await sending.ended
     stoppedAt.push((await look()).size)
