@@ -104,7 +104,7 @@ function createCaller(options: ClientOptions) {
         if (!isRecord(json)) throw malformed(answer, asked, 'a JSON object')
         return json as QueryTypes[Name]['response']
       } catch (error) {
-        if (!(error instanceof ClientError) || !error.retryable) throw error
+        if (!(error instanceof ClientError) || !error.retryable || error.persistent) throw error
         const { retryAfterMs = 0, code, message: said, facts } = error
         // What the API asks for is bounded by the deadline; what is waited besides, by the number of attempts.
         const isAsked = deadline !== undefined && retryAfterMs > deadline.paceMs

@@ -10,6 +10,8 @@ export interface ClientErrorOptions extends QuorateErrorOptions {
   readonly retryAfterMs?: number | undefined
   /** @default as the table of codes says */
   readonly retryable?: boolean
+  /** Whether it stays as it is until somebody corrects something, as a peer that speaks no TLS: a read is then not tried again at once. @default false */
+  readonly persistent?: boolean
   /** Why it was refused, for programs: a published code, or a reason of `RefusalReason`. Absent where only a text says it. */
   readonly refusal?: string | undefined
 }
@@ -20,6 +22,7 @@ export class ClientError extends QuorateError {
   declare readonly code: ClientCode
   readonly submitted: SubmittedState
   readonly retryable: boolean
+  readonly persistent: boolean
   readonly retryAfterMs?: number
   readonly refusal?: string
 
@@ -28,6 +31,7 @@ export class ClientError extends QuorateError {
     super(code, message, { next: row.solve, ...(row.exit === undefined ? {} : { exit: row.exit }), ...options })
     this.submitted = options.submitted
     this.retryable = options.retryable ?? row.retryable ?? false
+    this.persistent = options.persistent ?? false
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
     if (options.refusal !== undefined) this.refusal = options.refusal
   }

@@ -126,6 +126,14 @@ function words(
       return { message: `${organization} does not allow the user of ${key} to do this: ${said}` }
     case 'client/wrong-organization':
       return { message: `${organization} cannot be used with ${key}: ${said}` }
+    case 'client/not-found': {
+      const message = `the API answered: ${said}`
+      const { origin, pathname } = new URL(asked.baseUrl)
+      // The path of the request itself is what is not found: no thing that was deleted.
+      return pathname !== '/' && said.includes(new URL(asked.url).pathname)
+        ? { message, next: `nothing answers under \`${pathname}\` there: the base URL may be \`${origin}\`` }
+        : { message }
+    }
     default:
       return { message: `the API answered: ${said}` }
   }

@@ -86,10 +86,12 @@ function unreachable(url: string, attemptMs: number, error: unknown): ClientErro
   const notConnected = error instanceof NotConnected
   const timedOut = [error, error instanceof Error && error.cause].some(isTimeout)
   const reason = timedOut ? `no answer within ${attemptMs / 1000} s` : reasonOf(error)
+  const standing = standingFault(error, reason, new URL(url))
   return new ClientError('client/unreachable', `cannot reach the API at \`${origin}\`: ${reason}`, {
     facts: { url, reason },
     submitted: notConnected ? 'no' : 'unknown',
-    next: error instanceof Redirected ? OF_REDIRECT : adviceFor(reason, new URL(url)),
+    persistent: standing !== undefined,
+    next: standing ?? passingFault(reason, new URL(url)),
     cause: error,
   })
 }
@@ -99,17 +101,26 @@ const isTimeout = (error: unknown) => error instanceof Error && error.name === '
 /** Thrown for an answer that sends the request elsewhere. */
 class Redirected extends Error {}
 
-const OF_REDIRECT = 'correct the base URL: a request is stamped for the API that it names'
-
-/** What to do about a reason; where it tells no more, to look for the service. */
-function adviceFor(reason: string, { hostname, protocol, host }: URL): string {
+/** What to do about a fault that the next try meets too, by the reason; undefined for one that may pass. */
+function standingFault(error: unknown, reason: string, { hostname, protocol, host }: URL): string | undefined {
+  if (error instanceof Redirected) return 'correct the base URL: a request is stamped for the API that it names'
   if (reason === 'ENOTFOUND')
     return `no host is called \`${hostname}\` here: correct the base URL, or the name service of this machine`
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(reason) && protocol === 'https:')
     return `what listens there speaks no TLS: the base URL may be \`http://${host}\``
   if (/HTTP\/1\.1 protocol|HPE_/.test(reason))
     return 'what listens there is no HTTP service: correct the port of the base URL'
-  return 'check that the service runs and that the base URL is right (`quorate doctor` tries it)'
+  if (reason === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `its certificate is not for \`${hostname}\`: give the base URL the name that the certificate is for`
+  if (/^CERT_|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY)/.test(reason))
+    return 'this machine does not trust its certificate: name the file of its authority in NODE_EXTRA_CA_CERTS, or have one made that is valid today'
+  return undefined
+}
+
+function passingFault(reason: string, { protocol, host }: URL): string {
+  return reason === 'ECONNRESET' && protocol === 'http:'
+    ? `it closes the connection without an answer: where it speaks TLS, the base URL is \`https://${host}\``
+    : 'check that the service runs and that the base URL is right (`quorate doctor` tries it)'
 }
 
 /** Says that the caller gave up: before anything was sent, or with the outcome open. */

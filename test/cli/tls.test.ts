@@ -78,7 +78,9 @@ describe('tls', () => {
     const trusting = await quorate(whoami, { env: { NODE_EXTRA_CA_CERTS: ca }, cwd: folder })
     expect(JSON.parse(trusting.stdout)).toMatchObject({ username: 'root' })
     // Nobody else has heard of that authority.
-    await expect(fetch(`${service.baseUrl}/healthz`)).rejects.toThrow()
+    const strange = await quorate(whoami, { cwd: folder })
+    expect(strange.stderr).toContain('name the file of its authority in NODE_EXTRA_CA_CERTS')
+    expect(strange.stderr).not.toContain('try 1 of')
 
     const cas = [first, second, third].map(({ authority }) => authority)
     const before = await fingerprintOf(service.baseUrl, cas)

@@ -270,6 +270,42 @@ describe('client: what goes wrong', () => {
     expect(fault.message).toContain('ECONNREFUSED')
   })
 
+  const plain = answers(200, {})
+  const standing: { name: string; reply: Reply; at?: (baseUrl: string) => string; next: RegExp }[] = [
+    {
+      name: 'a port that speaks no TLS',
+      reply: plain,
+      at: (url) => url.replace('http:', 'https:'),
+      next: /may be `http:\/\/127/,
+    },
+    { name: 'a host that nobody knows', reply: plain, at: () => 'http://nobody.invalid', next: /no host is called/ },
+    { name: 'a port that speaks no HTTP', reply: (response) => response.socket!.end('220 mail\r\n'), next: /no HTTP/ },
+    { name: 'a redirect', reply: answers(307, '', { location: '/elsewhere' }), next: /correct the base URL/ },
+    {
+      name: 'a path that the API does not have',
+      reply: (response, { url }) => refuses(404, 5, `path not found: ${url}`)(response, {} as IncomingMessage),
+      at: (url) => `${url}/wallets`,
+      next: /nothing answers under `\/wallets` there: the base URL may be `http:\/\/127\.0\.0\.1:\d+`/,
+    },
+  ]
+  test.each(standing)('$name is told at once: the next try would meet it too', async ({ reply, at, next }) => {
+    const { baseUrl } = await serve(reply)
+    const timing = testTiming()
+    const fault = await faultOf(createQueryClient(options(at?.(baseUrl) ?? baseUrl, { timing })).query('whoami', {}))
+    expect(fault.next).toMatch(next)
+    expect(timing.slept).toEqual([])
+  })
+
+  test('a connection that is closed may pass, and may be one that wants TLS', async () => {
+    const { baseUrl } = await serve((response) => response.socket!.resetAndDestroy())
+    const timing = testTiming()
+    const fault = await faultOf(createQueryClient(options(baseUrl, { timing })).query('whoami', {}))
+    expect(fault.next).toBe(
+      `it closes the connection without an answer: where it speaks TLS, the base URL is \`${baseUrl.replace('http:', 'https:')}\``,
+    )
+    expect(timing.slept).toHaveLength(5)
+  })
+
   test('no answer in time: the outcome is unknown', async () => {
     const { baseUrl } = await serve(() => {})
     const fault = await faultOf(submit(baseUrl, { attemptMs: 50 }))
