@@ -92,12 +92,37 @@ export async function readSources(folder: string, reader: FolderReader): Promise
       'definitions/empty-folder',
       folder,
       `\`${folder}\` holds no .yaml file`,
-      'name the folder that holds `organization:`, or make a first file with `quorate init`',
+      `name the folder that holds \`organization:\`${await nearby(folder, reader)}, or make a first file with \`quorate init\``,
     )
     // Files in folders below it are somebody else's: without an organization there is no sub-organization.
     return { sources, folders: [], diagnostics }
   }
   return { sources, folders, diagnostics }
+}
+
+/** How deep definitions are looked for below a folder that has none. */
+const NEARBY_DEPTH = 2
+const MOST_NEARBY = 5
+
+/** The folders below this one that hold an organization, as `, such as …`; empty where there are none, or none can be read. */
+async function nearby(folder: string, reader: FolderReader): Promise<string> {
+  const found = (await organizationsBelow(folder, reader, NEARBY_DEPTH)).slice(0, MOST_NEARBY)
+  return found.length === 0 ? '' : `, such as ${found.map((path) => `\`${path}\``).join(' or ')}`
+}
+
+async function organizationsBelow(folder: string, reader: FolderReader, depth: number): Promise<readonly string[]> {
+  const entries = await reader.list(folder).catch(() => [])
+  const found: string[] = []
+  for (const { name, kind } of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(folder, name)
+    if (kind === 'folder' && depth > 0 && !name.startsWith('.') && name !== 'node_modules')
+      found.push(...(await organizationsBelow(path, reader, depth - 1)))
+    else if (isDefinition({ name, kind }) && !found.includes(folder)) {
+      const text = await reader.read(path).then(decode, () => undefined)
+      if (text !== undefined && /^organization:/m.test(text)) found.push(folder)
+    }
+  }
+  return found
 }
 
 const OTHER_FILES: readonly string[] = [LOCK_FILE, LINT_FILE]

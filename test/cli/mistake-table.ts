@@ -130,6 +130,13 @@ export const MISTAKES: readonly Mistake[] = [
   option(['init', '/dev/null'], 'cli/exists', 'choose another folder'),
   option(['init', 'DIR/defs'], 'cli/exists', 'choose another folder'),
   option(['apply', 'DIR/file', '--yes'], 'plan/foreign-format', SAVED_PLAN),
+  option(
+    ['apply', 'DIR/none.json', '--yes'],
+    'cli/no-definitions',
+    SAVED_PLAN,
+    'a saved plan or a folder of definitions',
+  ),
+  option(['validate', 'DIR'], 'definitions/empty-folder', 'that holds `organization:`, such as `DIR/defs`, or make'),
   option(['apply', 'DIR/loop', '--yes'], 'local/no-folder', OTHER_FOLDER),
   option(['show', 'DIR'], 'cli/unreadable', SAVED_PLAN, 'it is a folder'),
   option(['show', 'DIR/none.json'], 'cli/unreadable', SAVED_PLAN, 'it does not exist'),

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPlanStore } from '../../../activities/index.ts'
 import { type ExitCode, QuorateError } from '../../diagnostics/index.ts'
@@ -46,6 +46,7 @@ export async function apply(input: CommandInput): Promise<ExitCode> {
   const given = events ? { ...input, json: false } : input
   try {
     const named = given.args[0] ?? '.'
+    assertThere(named)
     if (isFile(named)) await assertServiceHere(given, { organizationId: readPlan(readText(named)).organization.id })
     const place = await (isSaved(named) ? findPlace(given, { acts: true }) : findPlaceOf(given, named, { acts: true }))
     const exit = await carry(given, { place, named, events })
@@ -145,6 +146,15 @@ function openDoor(
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+}
+
+/** Throws `cli/no-definitions` where neither a file nor a folder is, before the API is asked anything. */
+function assertThere(named: string): void {
+  if (lstatSync(named, { throwIfNoEntry: false }) || isSaved(named)) return
+  throw new QuorateError('cli/no-definitions', `expected \`${named}\` to be a saved plan or a folder of definitions`, {
+    facts: { submitted: 'nothing' },
+    next: 'name a plan that `quorate plan --out` has written, or a folder of definitions',
+  })
 }
 
 /** The digest of a plan as `quorate watch list` shows it. */
