@@ -75,11 +75,13 @@ function open(name: string): Zone | { readonly wrong: string; readonly help?: st
   }
 
   let last: (Clock & { readonly from: number; readonly to: number }) | undefined
-  const clock = (from: number, to: number): Clock => {
-    // Many windows are asked for at one time: the clock of a longer one is right for a shorter one as well.
+  const clock = (start: number, end: number): Clock => {
+    // In whole days, and the clock of a longer stretch is right for a shorter one: most requests of a day share one.
+    const from = Math.floor(start / DAY)
+    const to = Math.ceil(end / DAY)
     if (last !== undefined && last.from <= from && last.to >= to) return last
     const offsets: number[] = []
-    for (let day = from - 2 * DAY; day <= to + 2 * DAY; day += DAY) offsets.push(offsetAt(day))
+    for (let day = from - 2; day <= to + 2; day++) offsets.push(offsetAt(day * DAY))
     const leastOffset = Math.min(...offsets)
     const mostOffset = Math.max(...offsets)
     // Most weeks have no transition in them, and then there is nothing to look up.
