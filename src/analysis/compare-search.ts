@@ -1,7 +1,8 @@
 /** The search of a comparison: chooses values for the parts of one kind of request until it is known which rules take part. */
+
+import type { Instants } from '../authority/index.ts'
 import { type PolicyContext, paramNames } from '../policy/index.ts'
 import { breathe } from './computing.ts'
-import type { Instants } from './instants.ts'
 import { mayHave } from './possible.ts'
 import type { PowerRequest } from './power-table.ts'
 import type { PolicyRule } from './questions.ts'

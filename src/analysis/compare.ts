@@ -5,7 +5,7 @@
  * policies are not followed. A difference is reported with a request and the votes that show it; both sets have decided that very
  * request before it is reported.
  */
-import { type Organization, votersOf } from '../authority/index.ts'
+import { type Instants, instantsOf, type Organization, timeReader, votersOf } from '../authority/index.ts'
 import {
   type Coalitions,
   type CompiledPolicy,
@@ -15,7 +15,6 @@ import {
   type PolicyContext,
   type PolicyText,
   print,
-  timeReader,
   type Voter,
 } from '../policy/index.ts'
 import {
@@ -30,7 +29,6 @@ import {
   type WhyUnknown,
 } from './compare-search.ts'
 import { computing } from './computing.ts'
-import { type Instants, instantsOf } from './instants.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import { type Answers, createAnswers } from './power-lines.ts'
 import {
@@ -130,7 +128,6 @@ function createComparison(nowMs: number): (first: PolicySet, second: PolicySet) 
   const compile = createPolicyCompiler()
   const readRules = createRulesReader(compile)
   const people = new Map<Organization, Pick<Side, 'answers' | 'key' | 'voters'>>()
-  const instants = new Map<string, Instants>()
   const sideOf = ({ policies, organization }: PolicySet): Side => {
     const known = people.get(organization) ?? readPeople(organization, nowMs)
     people.set(organization, known)
@@ -144,13 +141,11 @@ function createComparison(nowMs: number): (first: PolicySet, second: PolicySet) 
       ({ id, label }) => !wallets.some((one) => one.id === id && one.label === label),
     )
     const policies = [...first.policies, ...second.policies]
-    const times = JSON.stringify([...new Set(policies.map(({ time }) => time ?? ''))].sort())
-    const moments = instants.get(times) ?? instantsOf(policies, BigInt(nowMs) * 1_000_000n)
-    instants.set(times, moments)
+    const times = [...new Set(policies.flatMap(({ time }) => (time ? [time] : [])))].sort()
     return {
       rules: readRules([first.policies, second.policies]),
       wallets: [...wallets, ...others],
-      instants: moments,
+      instants: instantsOf(times, BigInt(nowMs) * 1_000_000n),
       arePeopleAlike: sides[0].key === sides[1].key,
       sides,
       difference: createDifferences(sides),

@@ -3,7 +3,8 @@
  * with the same question have the same answer (`power-lines.ts`). What a condition can be is worked out once for all states that
  * hold the policy, and a policy that names its wallet is looked at for that wallet alone.
  */
-import { type CompiledPolicy, type Expression, type LintExpression, readsOf, whenActive } from '../policy/index.ts'
+import { whenActive } from '../authority/index.ts'
+import { type CompiledPolicy, type Expression, type LintExpression, readsOf } from '../policy/index.ts'
 import type { Resource } from '../resources/index.ts'
 import { breathe } from './computing.ts'
 import { type PolicyCompiler, policyText } from './policies.ts'

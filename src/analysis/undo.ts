@@ -4,16 +4,9 @@
  * the inverse plan, and others where nobody gets through in that one. `nobody` is said only where no order leads to the end, and no moves
  * (`indirect.ts`) either; where that could not be tried out, the answer is unknown.
  */
-import { contextOf, votersOf } from '../authority/index.ts'
+import { contextOf, votersOf, whenActive } from '../authority/index.ts'
 import { fillParameters, type Plan, type PlanInput, type Undo } from '../plan/index.ts'
-import {
-  type Coalitions,
-  type CompiledPolicy,
-  type PolicyContext,
-  whenActive,
-  whoCan,
-  writeByTeam,
-} from '../policy/index.ts'
+import { type Coalitions, type CompiledPolicy, type PolicyContext, whoCan, writeByTeam } from '../policy/index.ts'
 import { kinds, organizationOf, type Resource, referencesOf } from '../resources/index.ts'
 import { breathe, computing } from './computing.ts'
 import { createMoves } from './indirect.ts'

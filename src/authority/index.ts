@@ -16,6 +16,7 @@ export {
   loginFacts,
   passkeyFacts,
 } from './credentials.ts'
+export { type Instants, instantsOf, timeReader, whenActive } from './instants.ts'
 export {
   type AuthenticationMethod,
   applyingMfaPolicy,

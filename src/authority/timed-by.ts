@@ -1,12 +1,19 @@
-/** Which policies may make an answer another at another time: by day nobody else may be needed, and at night somebody. */
-import { type CompiledPolicy, type PolicyContext, takingPart, whenActive } from '../policy/index.ts'
+/**
+ * Which policies may make an answer another at another time: by day nobody else may be needed, and at night somebody.
+ *
+ * Two moments at which the answers differ are compared, between whose states of the policies no other comes: of the policies that are
+ * active at one of them alone, the smallest sets are looked for that, had they been at the second as they were at the first, would have
+ * given the first answer. The policies of such sets are named. Of policies that take turns, such as one by day and one at night that ask
+ * for the same, neither is.
+ */
+import { type CompiledPolicy, type PolicyContext, takingPart } from '../policy/index.ts'
+import { instantsOf, timeReader, whenActive } from './instants.ts'
 
-/** Of so many times that open or close each combination is tried; of more, that the answer hangs on each is taken to be so. */
-const MOST_TIMES = 4
+/** Where more answers than these would have to be asked for, every policy that takes part at some time is named. */
+const MOST_ANSWERS = 64
 
 /**
  * Finds the names of the policies whose times, as they open or close after the moment of the request, may change an answer about it.
- * Times are combined freely, also where two of them never are active at once.
  * @param answer gives it, as JSON, by policies.
  */
 export function timedBy(
@@ -14,25 +21,66 @@ export function timedBy(
   request: PolicyContext,
   answer: (policies: readonly CompiledPolicy[]) => unknown,
 ): readonly string[] {
-  const timed = policies.filter(
-    ({ policy: { time } }) => time !== undefined && time !== '' && whenActive(time, request.now) === 'sometimes',
-  )
+  const timed = policies.filter(({ policy: { time } }) => time && whenActive(time, request.now) === 'sometimes')
   if (timed.length === 0) return []
   const active = new Map(timed.map((one) => [one, alwaysActive(one)]))
   const taking = new Set(takingPart([...active.values()], request).taking)
   const open = timed.filter((one) => taking.has(active.get(one)!))
-  const times = [...new Set(open.map(({ policy: { time } }) => time))]
-  const named = (some: typeof times) =>
-    [...new Set(open.filter(({ policy: { time } }) => some.includes(time)).map(({ policy: { name } }) => name))].sort()
-  if (times.length > MOST_TIMES) return named(times)
-  const answers = Array.from({ length: 2 ** times.length }, (_, now) => {
-    const isActive = (time: (typeof times)[number]) => (now >> times.indexOf(time)) & 1
-    const some = policies.flatMap((one) =>
-      active.has(one) ? (isActive(one.policy.time) ? [active.get(one)!] : []) : [one],
+  const named = (some: readonly CompiledPolicy[]) => [...new Set(some.map(({ policy: { name } }) => name))].sort()
+
+  // A state: whether each of the open policies is active, one bit each.
+  const states = statesOf(open, request.now)
+  if (states.length > MOST_ANSWERS) return named(open)
+  const answers = new Map<bigint, string>()
+  const answerIn = (state: bigint): string => {
+    const isActive = (one: CompiledPolicy) => (state >> BigInt(open.indexOf(one))) & 1n
+    const some = policies.flatMap((one) => (active.has(one) ? (isActive(one) ? [active.get(one)!] : []) : [one]))
+    const found = answers.get(state) ?? JSON.stringify(answer(some))
+    answers.set(state, found)
+    return found
+  }
+  let changing = 0n
+  for (const first of states)
+    for (const second of states) {
+      const isBetween = (one: bigint) => ((one ^ first) & (one ^ second)) === 0n && one !== first && one !== second
+      if (answerIn(first) === answerIn(second) || states.some(isBetween)) continue
+      const smallest: bigint[] = []
+      for (const set of subsetsOf(first ^ second)) {
+        if (smallest.some((one) => (one & set) === one)) continue
+        if (answers.size > MOST_ANSWERS) return named(open)
+        if (answerIn(second ^ set) === answerIn(first)) smallest.push(set)
+      }
+      for (const set of smallest) changing |= set
+    }
+  return named(open.filter((_, index) => (changing >> BigInt(index)) & 1n))
+}
+
+/** The states in which policies are together at some moment from a start on. */
+function statesOf(open: readonly CompiledPolicy[], start: bigint): readonly bigint[] {
+  const times = [...new Set(open.map(({ policy: { time } }) => time!))]
+  const readers = new Map(times.map((time) => [time, timeReader(time)]))
+  const moments = instantsOf(times, start).values.filter((at) => at >= start)
+  const states = moments.map((at) => {
+    const isActive = new Map(times.map((time) => [time, readers.get(time)!(at) === 'true']))
+    return open.reduce(
+      (bits, { policy: { time } }, index) => bits | (BigInt(isActive.get(time!)!) << BigInt(index)),
+      0n,
     )
-    return JSON.stringify(answer(some))
   })
-  return named(times.filter((_, at) => answers.some((one, now) => one !== answers[now ^ (1 << at)])))
+  return [...new Set(states)]
+}
+
+/** The sets in a set of bits, the smaller ones first, and last the whole. */
+function* subsetsOf(bits: bigint): Generator<bigint> {
+  const each: bigint[] = []
+  for (let bit = 1n; bit <= bits; bit <<= 1n) if (bits & bit) each.push(bit)
+  for (let size = 1; size <= each.length; size++) yield* chosen(0, size)
+
+  function* chosen(from: number, size: number): Generator<bigint> {
+    if (size === 0) yield 0n
+    for (let index = from; size > 0 && index <= each.length - size; index++)
+      for (const rest of chosen(index + 1, size - 1)) yield each[index]! | rest
+  }
 }
 
 function alwaysActive({ policy, condition, consensus, isIncluded, outcomes }: CompiledPolicy): CompiledPolicy {

@@ -28,7 +28,6 @@ export { checkExpression, checkText, checkText as check } from './expression.ts'
 export { findPolicyKeys, indexPolicies, type PolicyIndex, type PolicyKeys } from './fast/index-of-policies.ts'
 export { type FormatOptions, formatExpression } from './format.ts'
 export { type Budget, createBudget, isUsedUp } from './frame.ts'
-export { momentsIn, timeReader, whenActive } from './instants.ts'
 export { languageTables } from './language-tables.ts'
 export { type Advice, lint, lintCodes, readForLint, type Severities } from './lint.ts'
 export type {
