@@ -2,9 +2,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { comparePolicies, relationOf, uselessPolicies } from '../../src/analysis/index.ts'
+import { POWER_NAMES } from '../../src/analysis/power-table.ts'
 import type { PolicyText } from '../../src/policy/index.ts'
 import { runs } from '../runs.ts'
 import { covers, NOW, policy, requests, setOf, trials } from './compared-sets.ts'
+
+const POWERS = [...POWER_NAMES, 'other'] as const
 
 type Given = Readonly<Record<string, Partial<PolicyText>>>
 
@@ -199,11 +202,11 @@ describe('useless policies', () => {
         const kept = set.policies.filter(({ name }) => !found.has(name))
         for (const one of kept.filter(({ effect }) => effect === 'EFFECT_ALLOW')) {
           const others = { ...set, policies: kept.filter((other) => other !== one) }
-          const rows = comparePolicies({ ...set, policies: kept }, others, { nowMs: NOW })
-          expect(
-            rows.some(({ wider, narrower }) => wider || narrower),
-            one.name,
-          ).toBe(true)
+          const isDifferent = POWERS.some((power) => {
+            const rows = comparePolicies({ ...set, policies: kept }, others, { nowMs: NOW, powers: [power] })
+            return rows.some(({ wider, narrower }) => wider || narrower)
+          })
+          expect(isDifferent, one.name).toBe(true)
         }
       }),
       { numRuns: runs(15) },

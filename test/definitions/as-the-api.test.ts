@@ -1,6 +1,5 @@
 /** What the published checks of the API refuse is said of definitions, at its place, before anything is submitted. */
 import { expect, test } from 'vitest'
-import { stringify } from 'yaml'
 import { fillParameters, makePlan, type PlanInput } from '../../src/plan/index.ts'
 import { type ActivityType, ApiError, createDecoder } from '../../src/protocol/index.ts'
 import { kinds } from '../../src/resources/index.ts'
@@ -80,6 +79,14 @@ const EVERYTHING = {
   },
 }
 
+/** What other parts refer to. */
+const REFERRED = ['organization', 'id', 'name', 'rootQuorum', 'tags', 'users', 'privateKeyTags']
+
+/** The part of it in which a place is, with what that refers to. */
+function partWith([section]: Path): unknown {
+  return Object.fromEntries(Object.entries(EVERYTHING).filter(([key]) => key === section || REFERRED.includes(key)))
+}
+
 /** Texts that one field or another cannot take; as long as any bound that is published. */
 const TEXTS = [
   ...['', ' a', 'a\u0007b', 'a\u202eb', 'x'.repeat(255), 'x'.repeat(256), '\u{1f600}'.repeat(255), 'nonsense', '{{'],
@@ -119,7 +126,7 @@ const withName = (to: string) => (holder: object, key: string | number) =>
 
 /** What the decoder of the API says of each activity by which all of it would be made; nothing where it is refused here. */
 async function refusalsOf(tree: unknown): Promise<{ readonly valid: boolean; readonly refusals: readonly string[] }> {
-  const { desired } = await loadFiles({ 'acme.yaml': stringify(tree) })
+  const { desired } = await loadFiles({ 'acme.yaml': JSON.stringify(tree) })
   if (!desired) return { valid: false, refusals: [] }
   const input: PlanInput = { ...planInput({}), desired }
   const { plan } = makePlan(input)
@@ -148,7 +155,7 @@ test('what passes as definitions passes the published checks of the API, whateve
   ]
   for (const { at, how } of places) {
     for (const text of TEXTS) {
-      const judged = await refusalsOf(change(EVERYTHING, at, how(text)))
+      const judged = await refusalsOf(change(partWith(at), at, how(text)))
       if (judged.valid) valid++
       else refused++
       found.push(...judged.refusals.map((refusal) => `${at.join('.')} ${JSON.stringify(text)} ${refusal}`))

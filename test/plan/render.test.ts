@@ -322,7 +322,7 @@ describe('render', () => {
       power: 'sign',
       wallet,
       before: { ways: [], under: under(1) },
-      after: { ways: [], under: under(5_000) },
+      after: { ways: [], under: under(1_600) },
     }))
     const text = renderPlanMarkdown({ ...plan, changes, access } as never)
     expect(text.length).toBeLessThan(65_536)

@@ -24,11 +24,17 @@ export async function emulate(text: string): Promise<Screen> {
     terminal.onBell(() => done.push('bell')),
     terminal.onData((data) => done.push(`answer ${JSON.stringify(data)}`)),
   ]
-  await new Promise<void>((resolve) => terminal.write(text, resolve))
-  const { active } = terminal.buffer
+  let { active } = terminal.buffer
+  let [x, y] = [0, 0]
+  // One after the other in one turn: the terminal begins each turn of writing by a timer.
+  await new Promise<void>((resolve) => {
+    terminal.write(text, () => {
+      active = terminal.buffer.active
+      ;[x, y] = [active.cursorX, active.cursorY + active.baseY]
+    })
+    terminal.write('M', resolve)
+  })
   if (active.type !== 'normal') done.push('other buffer')
-  const [x, y] = [active.cursorX, active.cursorY + active.baseY]
-  await new Promise<void>((resolve) => terminal.write('M', resolve))
   const cell = active.getLine(y)?.getCell(x)
   if (!cell?.isAttributeDefault() || !cell.isFgDefault() || !cell.isBgDefault()) done.push('colour left on')
   const { modes } = terminal

@@ -103,7 +103,7 @@ describe('ours', () => {
       { scheme: 'SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191' },
     )
     const counts = { same: 0, redundant: 0 }
-    for (let n = 0; n < 300; n++) {
+    for (let n = 210; n < 250; n++) {
       const body = JSON.stringify({ n })
       const [their, our] = [await theirs.stamp(body), await ours.stamp(encodeUtf8(body))]
       const [theirStamp, ourStamp] = [their.stampHeaderValue, our.value].map((value) => readStamp({ 'x-stamp': value }))
@@ -111,8 +111,8 @@ describe('ours', () => {
       expect(verifyStamp(theirStamp!, encodeUtf8(body))).toBe(true)
       counts[our.value === their.stampHeaderValue ? 'same' : 'redundant'] += 1
     }
-    // One in 128 numbers starts with a zero byte and goes on below 0x80; the key, the bodies and the nonces are fixed.
-    expect(counts).toEqual({ same: 299, redundant: 1 })
+    // One in 128 numbers starts with a zero byte and goes on below 0x80; the key, the bodies and the nonces are fixed, and one of these does.
+    expect(counts).toEqual({ same: 39, redundant: 1 })
   })
 
   test('published: a P-256 stamp of ours differs from theirs in its signature alone', async () => {
