@@ -86,6 +86,8 @@ interface Kind {
   readonly make: (n: number) => Fault
   /** It takes so long that a schedule draws it once in ten times. */
   readonly isSeldom?: true
+  /** It befalls a question once: said again at a later head, it would rightly be believed. */
+  readonly isOnce?: true
 }
 
 const DEAR = '0x38d7ea4c68000'
@@ -111,10 +113,16 @@ export const FAULTS: Readonly<Record<string, Kind>> = {
   stale: { of: /^get(SignatureStatuses|EpochInfo|LatestBlockhash|FirstAvailableBlock)/, make: () => 'stale' },
   'no status': { of: /SignatureStatuses/, make: () => ({ field: 'value', says: [] }) },
   settled: { of: /SignatureStatuses/, make: (n) => ({ field: 'value', says: [statusAt(n, null)] }) },
-  failed: {
-    of: /SignatureStatuses/,
-    make: (n) => ({ field: 'value', says: [statusAt(n, { InstructionError: [0, { Custom: 1 }] })] }),
+  failed: { of: /SignatureStatuses/, make: (n) => ({ field: 'value', says: [statusAt(n, FAILS)] }) },
+  'settled where it is not': { of: /SignatureStatuses/, make: () => ({ field: 'value', says: [statusAt(1, null)] }) },
+  'failed where it is not': { of: /SignatureStatuses/, make: () => ({ field: 'value', says: [statusAt(1, FAILS)] }) },
+  'would fail': {
+    of: /estimateGas/,
+    make: () => ({ error: { code: 3, message: 'execution reverted', data: '0x' } }),
+    isOnce: true,
   },
+  'without code': { of: /getCode/, make: () => ({ result: '0x' }), isOnce: true },
+  'would move nothing': { of: /^eth_call$/, make: () => ({ result: wordOf(0) }), isOnce: true },
   'done, and refused': { of: /sendRaw/, make: () => ({ done: true, ...NONCE_TOO_LOW }) },
   'of another hash': { of: /Receipt/, make: (n) => ({ field: 'transactionHash', says: wordOf(n) }) },
   'of another block': { of: /Receipt/, make: (n) => ({ field: 'blockHash', says: wordOf(n) }) },
@@ -129,20 +137,23 @@ export const FAULTS: Readonly<Record<string, Kind>> = {
   'overcharged of late': { of: /feeHistory/, make: () => ({ field: 'baseFeePerGas', says: Array(21).fill(DEAR) }) },
 }
 
+const FAILS = { InstructionError: [0, { Custom: 1 }] }
 const statusAt = (slot: number, err: unknown) => ({
   ...{ slot: 1_000 + slot, confirmations: null, err, confirmationStatus: 'finalized' },
 })
 
-/** Draws a kind for a question from those that may befall it; undefined where none may. */
+/** Draws a kind for a question from those that may befall it; undefined where none may. `once` has what befell a question before. */
 export function drawFault(
-  method: string,
+  { method, params }: Ask,
   draw: (below: number) => number,
-  kinds: readonly (readonly [name: string, kind: Kind])[],
+  { kinds, once }: { readonly kinds: readonly (readonly [name: string, kind: Kind])[]; readonly once: Set<string> },
 ): { readonly name: string; readonly fault: Fault } | undefined {
-  const those = kinds.filter(([, { of }]) => of.test(method))
+  const question = `${method} ${JSON.stringify(params[0])}`
+  const those = kinds.filter(([, { of, isOnce }]) => of.test(method) && !(isOnce && once.has(question)))
   if (those.length === 0) return undefined
-  const [name, { make, isSeldom }] = those[draw(those.length)]!
+  const [name, { make, isSeldom, isOnce }] = those[draw(those.length)]!
   if (isSeldom && draw(10) > 0) return undefined
+  if (isOnce) once.add(question)
   return { name, fault: make(draw(1_000)) }
 }
 

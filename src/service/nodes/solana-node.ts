@@ -136,6 +136,16 @@ export function createSolanaNode(node: ChainNode) {
       const block = await blockOf(slot, 'accounts', (answer) => readSolanaBlock(slot, answer))
       return block === 'none' ? undefined : block
     },
+    /**
+     * What came of a transaction in the confirmed block of a slot: `absent` also where the slot has no block; undefined where the node does
+     * not have the block yet. Throws `NodeRefusal` where it does not keep it.
+     */
+    async outcomeIn(slot: number, signature: string): Promise<'succeeded' | 'failed' | 'absent' | undefined> {
+      const block = await blockOf(slot, 'accounts', (answer) => readSolanaBlock(slot, answer))
+      if (block === undefined) return undefined
+      const found = block === 'none' ? undefined : block.transactions.find((each) => each.signature === signature)
+      return found === undefined ? 'absent' : found.failed ? 'failed' : 'succeeded'
+    },
     /** The balance of an address, in lamports. */
     async balance(address: string): Promise<bigint> {
       const answer = await node.request<InContext<number>>('getBalance', [address, confirmed])

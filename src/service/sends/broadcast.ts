@@ -13,6 +13,7 @@ import {
   type SendRow,
   updateSend,
 } from '../resources/sends/store.ts'
+import { createDoubts } from './doubts.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
 import { type ChainFamily, changeSend, type Handover, noteWait } from './family.ts'
@@ -31,20 +32,11 @@ const NEVER_TAKEN =
   /intrinsic gas|floor data gas|gas uint64|block gas limit|oversized|init ?code|type not supported|invalid (?:sender|signature|chain)|higher than max fee/i
 const KNOWN = /already ?(?:known|imported|exists)|known transaction/i
 
-/** A refusal for which nobody can have the bytes, as far as one node says at one height of the chain. */
-interface Doubt {
-  readonly head: bigint
-  readonly at: number
-}
-
-/** A chain that makes blocks for transactions alone has no later head: then as many looks at it are waited for. */
-const LOOKS_WITHOUT_BLOCK = 20
-
 /** Creates what hands signed sends over. */
 export function createBroadcast(tools: EthereumTools): ChainFamily['handOver'] {
   const { node, chain, clock, database } = tools
   /** By the send: those that were refused when they were first handed over. Who is not in here may be with a node. */
-  const doubts = new Map<string, Doubt>()
+  const doubts = createDoubts(chain)
 
   /**
    * `again`: it was handed over before, or may have been, and the answer was lost. One look decides nothing: a node that has
@@ -52,23 +44,19 @@ export function createBroadcast(tools: EthereumTools): ChainFamily['handOver'] {
    */
   return async (row, attempt, { again }) => {
     const refusal = await handOver(node, attempt)
-    const doubt = doubts.get(row.id)
-    const mayBeTaken = again && doubt === undefined && !isOfBytes(row, refusal)
+    const isFirst = !doubts.has(row.id)
+    const mayBeTaken = again && isFirst && !isOfBytes(row, refusal)
     if (refusal === undefined || mayBeTaken) {
-      doubts.delete(row.id)
+      doubts.drop(row.id)
       await changeSend(tools, row, { status: 'BROADCASTING', failure: null })
       return 'broadcasting'
     }
-    const head = await node.blockNumber()
-    if (doubt === undefined) {
-      doubts.set(row.id, { head, at: clock() })
-      await noteWait(tools, row, `the node has refused it, and is asked again: ${explain(row, refusal)}`)
+    if (!doubts.isSaidAgain(row.id, { head: await node.blockNumber() })) {
+      if (isFirst) await noteWait(tools, row, `the node has refused it, and is asked again: ${explain(row, refusal)}`)
       return 'later'
     }
-    const isLater = head > doubt.head || clock() - doubt.at >= LOOKS_WITHOUT_BLOCK * chain.pollMs
-    if (!isLater) return 'later'
     const outcome = isNonceLost(row, refusal) ? await giveNonceBack(row) : await giveUp(row, refusal)
-    if (outcome !== 'later') doubts.delete(row.id)
+    if (outcome !== 'later') doubts.drop(row.id)
     return outcome === 'free' ? 'later' : outcome
   }
 

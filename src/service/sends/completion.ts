@@ -6,11 +6,21 @@
 import { authorizationItem, encodeEthereum } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { type FeeOffer, offerFees } from '../chains/index.ts'
-import { type EthereumNode, type Fees, NodeRefusal, NodeUnreachable, otherChain, raiseFees } from '../nodes/index.ts'
+import {
+  createEthereumNode,
+  type EthereumNode,
+  type Fees,
+  isNodeFault,
+  NodeRefusal,
+  NodeUnreachable,
+  otherChain,
+  raiseFees,
+} from '../nodes/index.ts'
 import { findNextNonce } from '../resources/sends/lanes-store.ts'
 import { findFlyingAttempt, listAttempts, listTaken, type SendRow, updateSend } from '../resources/sends/store.ts'
 import { feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
+import { createDoubts } from './doubts.ts'
 import { draftSend } from './draft.ts'
 import type { NoDraft, SendDraft } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
@@ -26,11 +36,67 @@ import { readSendRequest, type StoredSendRequest } from './request.ts'
 const withMargin = (gas: bigint) => (gas * 6n) / 5n
 
 /**
- * Completes and signs a send that has not been signed yet. A caller who sets `gasLimit` has decided that the call is sent,
- * so that only calls without it are tried first. Throws `NodeUnreachable`.
+ * Creates what completes and signs a send that has not been signed yet. INVARIANT: a send that a node refuses is given up when the node
+ * refuses it again at a later head, and each further node does too; until then it waits, and others go on. Throws `NodeUnreachable`.
  */
-export async function completeSend(tools: EthereumTools, row: SendRow): Promise<CompletedSend | NoDraft> {
-  const { node, database } = tools
+export function createCompletion(tools: EthereumTools): (row: SendRow) => Promise<CompletedSend | NoDraft> {
+  const { node, chain } = tools
+  const witnesses = chain.witnesses.map(createEthereumNode)
+  const doubts = createDoubts(chain)
+
+  /** Why no further node bears a refusal out; nothing where all do. */
+  async function findDissent(row: SendRow, refusal: string): Promise<string | undefined> {
+    for (const witness of witnesses) {
+      try {
+        const nonceBy = async ({ nonce }: StoredSendRequest) =>
+          Number(nonce ?? (await witness.pendingCount(row.sender)))
+        const said = await prepare({ ...tools, node: witness }, row, nonceBy)
+        if (!isFailure(said)) return `a further node does not say so: ${refusal}`
+      } catch (error) {
+        if (!isNodeFault(error)) throw error
+        return `a further node gives no answer: ${refusal}`
+      }
+    }
+    return undefined
+  }
+
+  return async (row) => {
+    const prepared = await prepare(tools, row, (request) => chooseNonce(tools, row, request))
+    if (!isFailure(prepared)) {
+      doubts.drop(row.id)
+      return typeof prepared === 'string' ? prepared : sign(tools, row, prepared)
+    }
+    const { message = 'it does not say why' } = prepared.failure
+    const isSaidAgain = doubts.isSaidAgain(row.id, { head: await node.blockNumber(), what: withoutNumbers(message) })
+    const dissent = isSaidAgain ? await findDissent(row, message) : `the node is asked again: ${message}`
+    if (dissent === undefined) return prepared
+    await noteWait(tools, row, `a node refuses it before it is signed, and ${dissent}`)
+    return 'waits'
+  }
+}
+
+/** What a node says of funds, gas and blocks differs from head to head. */
+const withoutNumbers = (message: string) => message.replace(/0x[\da-f]+|\d+/gi, '')
+
+/** What is to be signed. */
+interface Prepared extends Pick<SendDraft, 'authorization'> {
+  readonly unsigned: Uint8Array
+  readonly nonce: number
+}
+
+const isFailure = (made: object | string): made is { readonly failure: Wire.TxError } =>
+  typeof made === 'object' && 'failure' in made
+
+/**
+ * Fills in what the caller has left out. A caller who sets `gasLimit` has decided that the call is sent, so that only calls without it
+ * are tried first.
+ */
+async function prepare(
+  tools: EthereumTools,
+  row: SendRow,
+  nonceOf: (request: StoredSendRequest) => Promise<number | 'later' | 'waits'>,
+): Promise<Prepared | NoDraft> {
+  const { node } = tools
   const request = readSendRequest(row.request)
   const chainId = await node.chainId()
   // The node is one of another chain, such as behind a gateway that was set up anew: for the moment the chain has no node.
@@ -46,7 +112,7 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
     await noteWait(tools, row, fees.waitsFor)
     return 'waits'
   }
-  const nonce = await chooseNonce(tools, row, request)
+  const nonce = await nonceOf(request)
   if (typeof nonce === 'string') return nonce
   const draft = await draftSend(tools, row, { request, chainId, nonce })
   if (!(typeof draft === 'object' && 'call' in draft)) return draft
@@ -66,7 +132,15 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
     data: call.data,
     ...(authorization && { authorization_list: [authorizationItem(authorization)] }),
   })
-  return database.write(async (tx) => {
+  return { unsigned, nonce, ...(authorization && { authorization }) }
+}
+
+function sign(
+  tools: EthereumTools,
+  row: SendRow,
+  { unsigned, nonce, authorization }: Prepared,
+): Promise<CompletedSend> {
+  return tools.database.write(async (tx) => {
     const made = await signAttempt(tools, tx, row, { unsigned, number: 1 })
     if ('failure' in made) return made
     const isOpen = await updateSend(tx, row, { nonce, hash: made.attempt.hash, updated_at: tools.clock() })

@@ -1,6 +1,6 @@
 import { createEthereumNode } from '../nodes/index.ts'
 import { createBroadcast } from './broadcast.ts'
-import { completeSend } from './completion.ts'
+import { createCompletion } from './completion.ts'
 import type { CreateChainFamily } from './family.ts'
 import { readSendRequest } from './request.ts'
 import { createSettlement } from './settlement.ts'
@@ -13,6 +13,7 @@ const MAX_IN_FLIGHT = 16
 export const createEthereumFamily: CreateChainFamily = (tools, chain) => {
   const ethereum = { ...tools, chain, node: createEthereumNode(chain.node) }
   const broadcast = createBroadcast(ethereum)
+  const complete = createCompletion(ethereum)
   const alone = createTurns()
   return {
     maxInFlight: MAX_IN_FLIGHT,
@@ -23,7 +24,7 @@ export const createEthereumFamily: CreateChainFamily = (tools, chain) => {
     },
     look: createWatcher(ethereum).look,
     lookBack: createSettlement(ethereum).lookBack,
-    complete: (row) => alone(row.account ?? row.sender, () => completeSend(ethereum, row)),
+    complete: (row) => alone(row.account ?? row.sender, () => complete(row)),
     handOver: broadcast,
   }
 }

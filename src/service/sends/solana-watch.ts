@@ -12,6 +12,7 @@ import {
   type SolanaRun,
 } from '../nodes/index.ts'
 import { listAttempts, type SendAttemptRow, type SendRow } from '../resources/sends/store.ts'
+import { createDoubts } from './doubts.ts'
 import { failure } from './failure.ts'
 import { type CompletedSend, changeSend, noteWait } from './family.ts'
 import { settleGas } from './gas-usage.ts'
@@ -25,9 +26,6 @@ const MAX_SIGNATURES = 256
 
 /** As many as are followed at the same time. */
 const AT_ONCE = 8
-
-/** A cluster that finalizes nothing for a while has no later slot: then as many looks at it are waited for. */
-const LOOKS_WITHOUT_SLOT = 20
 
 /** The offset of the durable nonce, used as a blockhash, in a nonce account: behind version, state and authority. */
 const NONCE_OFFSET = 40
@@ -45,6 +43,7 @@ type Finalized = SolanaNode['finalized']
 type Fate = { readonly status: SignatureStatus } | { readonly doubt: string } | 'never' | 'unknown'
 
 const BOTH = 'it is in a block, and not known whether it failed there: the node says both'
+const notInBlock = (slot: number) => `the node says that it is in the block of slot ${slot}, and that block has it not`
 const FURTHER_SILENT = 'a further node of the chain gives no answer'
 const FURTHER_HAS = 'a further node of the chain has it in a block'
 
@@ -53,13 +52,13 @@ export type Complete = (row: SendRow, number: number) => Promise<CompletedSend |
 
 /** Creates what looks at the sends of a chain. Throws `NodeUnreachable`. */
 export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
-  const { chain, node, clock } = tools
+  const { chain, node } = tools
   const witnesses = chain.witnesses.map(createSolanaNode)
   const round = createLaneRound(tools, { atOnce: AT_ONCE })
-  /** By the signature: when a node said first that it never was, and never can be, in a block. */
-  const doubts = new Map<string, { readonly slot: number; readonly at: number }>()
-  /** By the signature: how the last look had it settled, while the node has not told what it did there. */
-  const untold = new Map<string, string>()
+  /** By the signature: that it never was, and never can be, in a block. */
+  const denials = createDoubts(chain)
+  /** By the signature: how it has ended, where one method alone tells it, or that it has failed. */
+  const ends = createDoubts(chain)
   const commitment = chain.includedAfter === 1 ? 'confirmed' : 'finalized'
   const isSettled = ({ confirmationStatus }: SignatureStatus) =>
     confirmationStatus === 'finalized' || confirmationStatus === commitment
@@ -86,40 +85,39 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
   }
 
   async function follow(flight: Flight, status: SignatureStatus | null, finalized: Finalized): Promise<void> {
+    const { hash } = flight.attempt
     if (status !== null) {
-      doubts.delete(flight.attempt.hash)
+      denials.drop(hash)
       return settle(flight, status)
     }
-    untold.delete(flight.attempt.hash)
     const fate = await tell(flight, finalized)
+    if (typeof fate === 'string' || !('status' in fate)) ends.drop(hash)
     if (fate === 'never') return doubt(flight, (await finalized()).slot)
-    doubts.delete(flight.attempt.hash)
+    denials.drop(hash)
     if (fate === 'unknown') return offer(flight)
     if ('status' in fate) return settle(flight, fate.status)
     await noteDoubt(flight.row, fate.doubt)
     return offer(flight)
   }
 
-  /** One look decides nothing: of several nodes behind one address, one may know the newest slot and not what is in older ones. */
+  /** Of several nodes behind one address, one may know the newest slot and not what is in older ones. */
   async function doubt(flight: Flight, slot: number): Promise<void> {
     const { hash } = flight.attempt
-    const since = doubts.get(hash)
-    if (since === undefined) return void doubts.set(hash, { slot, at: clock() })
-    if (slot <= since.slot && clock() - since.at < LOOKS_WITHOUT_SLOT * chain.pollMs) return
-    doubts.delete(hash)
+    if (!denials.isSaidAgain(hash, { head: slot })) return
+    denials.drop(hash)
     return expire(flight)
   }
 
   async function settle({ row, attempt }: Flight, status: SignatureStatus): Promise<void> {
-    if (!isSettled(status) || !(await isWitnessed(attempt.hash, status))) return
+    const { hash } = attempt
+    if (!isSettled(status)) return ends.drop(hash)
+    if (!(await isWitnessed(hash, status))) return
     const { err } = status
-    // One field of one answer says that it is settled: it counts by what the transaction itself tells, or by two looks.
-    const run = await readRun(attempt.hash)
-    const said = JSON.stringify([status.slot, err])
-    if (run === undefined && untold.get(attempt.hash) !== said) return void untold.set(attempt.hash, said)
-    untold.delete(attempt.hash)
+    const run = await readRun(hash)
     // Told as failed, it would be paid once more under another reference.
     if (run !== undefined && (err === null) !== (run.error === null)) return noteWait(tools, row, BOTH)
+    if ((run === undefined || err !== null) && !(await isBorneOut({ row, attempt }, status))) return
+    ends.drop(hash)
     const transaction = decodeBase64(attempt.signed_transaction)
     const failed = { source: 'execution', run: run ?? { error: err, logs: [] }, transaction } as const
     const error = err === null ? null : JSON.stringify(await explainRun(tools, row, { ...failed, error: err }))
@@ -128,6 +126,23 @@ export function createSolanaWatcher(tools: SolanaTools, complete: Complete) {
     await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error }, async (tx) => {
       if (run?.fee !== undefined) await settleGas(tx, row, { chain, cost: BigInt(run.fee) + rent })
     })
+  }
+
+  /**
+   * Whether an end counts that one method alone tells, or that is a failure: the node has reached its slot, says the same of it at a
+   * later one, and has it in the block of that slot, where it keeps that.
+   */
+  async function isBorneOut({ row, attempt: { hash } }: Flight, { slot, err }: SignatureStatus): Promise<boolean> {
+    const head = await node.slot(commitment)
+    if (head < slot || !ends.isSaidAgain(hash, { head, what: JSON.stringify([slot, err]) })) return false
+    if ((await node.firstAvailableBlock()) > slot) return true
+    const found = await node.outcomeIn(slot, hash).catch((error: unknown) => {
+      if (error instanceof NodeRefusal) return 'not kept'
+      throw error
+    })
+    if (found === 'not kept' || found === (err === null ? 'succeeded' : 'failed')) return true
+    if (found !== undefined) await noteWait(tools, row, found === 'absent' ? notInBlock(slot) : BOTH)
+    return false
   }
 
   const noteDoubt = (row: SendRow, doubt: string) =>

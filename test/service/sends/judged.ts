@@ -16,6 +16,16 @@ const refused = (code: number, message: string) => ({ done: true, error: { code,
 const FORBIDDEN = { error: { code: -32_000, message: 'forbidden' } }
 const NO_METHOD = { error: { code: -32_601, message: 'the method does not exist' } }
 
+/** A token's transfer, and what answers it with `true`. */
+const TRANSFER = `0xa9059cbb${RECEIVER.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}`
+const PAYS = '0x0000000000000000000000000000000000007a4e'
+/** What each method would say of a transfer that fails, or moves nothing. */
+const WOULD_FAIL: Readonly<Record<string, Fault>> = {
+  eth_estimateGas: { error: { code: 3, message: 'execution reverted', data: '0x' } },
+  eth_getCode: { result: '0x' },
+  eth_call: { result: `0x${'0'.repeat(64)}` },
+}
+
 /** Kinds of lies of a single send, after each of which it is paid once and told as included. */
 const LIES: Readonly<Record<string, () => (ask: Ask) => Fault>> = {
   'is taken, and refused because its nonce was used': () =>
@@ -160,6 +170,8 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
     expect(await end(id)).toMatchObject({
       txStatus: 'FAILED',
       txError: `replaced by transaction ${by} of ${from.toLowerCase()} with nonce 0, which was included`,
+      // What has no transaction is told as given up, and its reference is free.
+      eth: { txHash },
     })
   },
 
@@ -271,18 +283,53 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
   'a transfer of a token that would move nothing is not sent': async (stage) => {
     const { anvil, makeSender, submit, end, countOf } = stage
     const from = await makeSender()
-    const transfer = `0xa9059cbb${RECEIVER.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}`
     const answersFalse = '0x00000000000000000000000000000000000fa15e'
     await anvil.rpc('anvil_setCode', answersFalse, '0x600060005260206000f3')
     const nothing = '0x0000000000000000000000000000000000090000'
     const ends = []
     for (const to of [nothing, answersFalse])
-      ends.push(await end(await submit(from, { to, value: '0', data: transfer })))
+      ends.push(await end(await submit(from, { to, value: '0', data: TRANSFER })))
     expect(ends.map(({ txStatus, txError, eth }) => [txStatus, txError, eth])).toEqual([
       ['FAILED', expect.stringContaining(`there is no contract at ${nothing}`), undefined],
       ['FAILED', expect.stringContaining(`the token at ${answersFalse} answers that it would not`), undefined],
     ])
     expect(await countOf(from)).toBe(0)
+  },
+
+  'one is not given up because nodes say once that it would fail': async (stage) => {
+    const { anvil, node, witness, makeSender, submit, end, countOf } = stage
+    const from = await makeSender()
+    await anvil.rpc('anvil_setCode', PAYS, '0x600160005260206000f3')
+    for (const [method, lie] of Object.entries(WOULD_FAIL)) {
+      node.fault = first(1, method, lie)
+      witness.fault = first(1, method, lie)
+      expect(await end(await submit(from, { to: PAYS, value: '0', data: TRANSFER }))).toMatchObject({
+        txStatus: 'INCLUDED',
+      })
+    }
+    expect(await countOf(from)).toBe(Object.keys(WOULD_FAIL).length)
+  },
+
+  'one is not given up while a further node does not say that it would fail, and says so': async (stage) => {
+    const { anvil, node, witness, makeSender, submit, end, stateOf, until, mine, turns } = stage
+    const from = await makeSender()
+    await anvil.rpc('anvil_setCode', PAYS, '0x600160005260206000f3')
+    for (const [method, lie] of Object.entries(WOULD_FAIL)) {
+      node.fault = (ask) => (ask.method === method ? lie : undefined)
+      const id = await submit(from, { to: PAYS, value: '0', data: TRANSFER })
+      const says = async (what: RegExp) => until(async () => what.test((await stateOf(id)).txError ?? ''))
+      await says(/^a node refuses it before it is signed, and the node is asked again: /)
+      await mine(1)
+      await says(/^a node refuses it before it is signed, and a further node does not say so: /)
+      witness.fault = () => 'dropped'
+      await mine(1)
+      await says(/^a node refuses it before it is signed, and a further node gives no answer: /)
+      await turns()
+      expect((await stateOf(id)).txStatus).toBe('INITIALIZED')
+      node.fault = () => undefined
+      witness.fault = () => undefined
+      expect((await end(id)).txStatus).toBe('INCLUDED')
+    }
   },
 
   'what waits is not offered for more where nobody has said so': async (stage) => {

@@ -42,8 +42,8 @@ export const ETHEREUM_MISTAKES: readonly Rule[] = [
     [
       'the first refusal is believed',
       REFUSED_ONCE,
-      'const doubt = doubts.get(row.id)\n',
-      'const doubt = doubts.get(row.id) ?? { head: -1n, at: 0 }\n',
+      'if (!doubts.isSaidAgain(row.id, { head: await node.blockNumber() })) {',
+      'if (!node) {',
     ],
   ]),
   ...of('watch.ts', [
@@ -76,6 +76,12 @@ export const ETHEREUM_MISTAKES: readonly Rule[] = [
       'one whose receipts all say that it was reverted is not, where the hash of their block says otherwise',
       'if (await node.outcomeByRoot(receipt.blockNumber, hash)) {',
       'if (!tools) {',
+    ],
+    [
+      'one that was replaced is told as given up',
+      REPLACED,
+      "changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })",
+      "changeSend(tools, row, { status: 'FAILED', nonce: null, hash: null, failure: JSON.stringify(failure(message)) })",
     ],
     ['one node decides alone', REPLACED, '|| !(await isWitnessed(tools, user)))', ')'],
   ]),
@@ -141,6 +147,20 @@ export const ETHEREUM_MISTAKES: readonly Rule[] = [
   ]),
   ...of('completion.ts', [
     [
+      'a node is believed at once that one would fail',
+      'one is not given up because nodes say once that it would fail',
+      'const isSaidAgain = doubts.isSaidAgain(row.id, { head: await node.blockNumber(), what: withoutNumbers(message) })',
+      'const isSaidAgain = true',
+    ],
+    [
+      'one node alone has a send given up before it is signed',
+      'one is not given up while a further node does not say that it would fail, and says so',
+      'isSaidAgain ? await findDissent(row, message) :',
+      'isSaidAgain ? undefined :',
+    ],
+  ]),
+  ...of('completion.ts', [
+    [
       'the first count of a new address is believed at once',
       'one of a new address is not signed with a nonce that a node says once',
       'if (isFirst && (await node.pendingCount(row.sender)) !== next) {',
@@ -184,8 +204,8 @@ export const SOLANA_MISTAKES: readonly Rule[] = of('solana-watch.ts', [
   [
     'the first denial of a Solana node is believed',
     'one that is in a block is not signed anew because a node that knows the newest slot denies it once',
-    'const since = doubts.get(hash)',
-    'const since = doubts.get(hash) ?? { slot: -1, at: 0 }',
+    'if (!denials.isSaidAgain(hash, { head: slot })) return',
+    '',
   ],
   [
     'a Solana node is believed beyond its slot',
@@ -232,13 +252,13 @@ export const SOLANA_MISTAKES: readonly Rule[] = of('solana-watch.ts', [
   [
     'one Solana node of two settles a send',
     'one that is settled by one node alone of two is not told as included',
-    '!(await isWitnessed(attempt.hash, status))',
+    '!(await isWitnessed(hash, status))',
     '!tools',
   ],
   [
     'a Solana node is believed at once that a send is settled',
     'one that a node says once is settled, and that is in no block, is neither included nor failed',
-    'if (run === undefined && untold.get(attempt.hash) !== said) return',
+    'if ((run === undefined || err !== null) && !(await isBorneOut({ row, attempt }, status))) return',
     'if (!tools) return',
   ],
   [
@@ -246,6 +266,18 @@ export const SOLANA_MISTAKES: readonly Rule[] = of('solana-watch.ts', [
     'one that a node says has failed, and shows as done, is not told as failed',
     'run !== undefined && (err === null) !== (run.error === null)',
     'run === null',
+  ],
+  [
+    'a Solana node that says twice that a send is settled is not asked for the block',
+    'one that a node says for long is settled, and its block has not, is neither included nor failed, and says so',
+    "if (found === 'not kept' || found === (err === null ? 'succeeded' : 'failed')) return true",
+    'return true',
+  ],
+  [
+    'a Solana node is believed beyond the slot that it has reached',
+    'one that a node that keeps no blocks says is settled counts when it says so at a later slot, as far as it has come',
+    'head < slot || !ends',
+    '!ends',
   ],
   [
     'the height that came with a blockhash is believed',

@@ -182,12 +182,10 @@ export const SOLANA_TRIALS: Readonly<Record<string, Trial>> = {
   'one that a node says has failed, and shows as done, is not told as failed': async (create) => {
     const { stage, front } = await setFaulty(create)
     const { node } = stage
-    const err = { InstructionError: [0, { Custom: 1 }] }
-    const status = { slot: 1_001, confirmations: null, confirmationStatus: 'finalized', err }
     const id = await submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
     const signature = await signatureOf(stage, id)
     await untilTrue(() => node.waiting.has(signature))
-    front.fault = ({ method }) => (method === 'getSignatureStatuses' ? { field: 'value', says: [status] } : undefined)
+    front.fault = ({ method }) => (method === 'getSignatureStatuses' ? settledAt(1_001, FAILS) : undefined)
     node.produce(50)
     const txError = 'it is in a block, and not known whether it failed there: the node says both'
     await untilTrue(async () => (await statusOf(stage, id)).txError === txError)
@@ -203,12 +201,10 @@ export const SOLANA_TRIALS: Readonly<Record<string, Trial>> = {
     const id = await submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
     const signature = await signatureOf(stage, id)
     await untilTrue(() => node.waiting.has(signature))
-    const errors = [null, { InstructionError: [0, { Custom: 1 }] }]
+    const errors = [null, FAILS]
     front.fault = ({ method }) => {
       if (method !== 'getSignatureStatuses' || errors.length === 0) return undefined
-      const err = errors.shift()
-      const status = { slot: 1_001, confirmations: null, confirmationStatus: 'finalized', err }
-      return { field: 'value', says: [status] }
+      return settledAt(1_001, errors.shift())
     }
     const looks = () => node.asked.get('getSignatureStatuses')!
     await untilTrue(() => errors.length === 0)
@@ -219,6 +215,41 @@ export const SOLANA_TRIALS: Readonly<Record<string, Trial>> = {
     node.produce(50)
     expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
   },
+
+  'one that a node says for long is settled, and its block has not, is neither included nor failed, and says so':
+    async (create) => {
+      const { stage, front } = await setFaulty(create)
+      const { node } = stage
+      node.drops = true
+      const id = await submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
+      const signature = await signatureOf(stage, id)
+      const txError = 'the node says that it is in the block of slot 1001, and that block has it not'
+      for (const err of [null, FAILS]) {
+        front.fault = ({ method }) => (method === 'getSignatureStatuses' ? settledAt(1_001, err) : undefined)
+        await untilTrue(async () => (await statusOf(stage, id)).txError === txError)
+        await manyLooks(node)
+        expect(await statusOf(stage, id)).toMatchObject({ txStatus: 'BROADCASTING' })
+      }
+      front.fault = () => undefined
+      node.drops = false
+      await untilTrue(() => node.waiting.has(signature))
+      node.produce(50)
+      expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
+    },
+
+  'one that a node that keeps no blocks says is settled counts when it says so at a later slot, as far as it has come':
+    async (create) => {
+      const { stage, front } = await setFaulty(create)
+      const { node } = stage
+      node.firstAvailableBlock = 5_000
+      front.fault = ({ method }) => (method === 'getSignatureStatuses' ? settledAt(1_010, null) : DENIED[method])
+      const id = await submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
+      const signature = await signatureOf(stage, id)
+      await manyLooks(node)
+      expect(await statusOf(stage, id)).toEqual({ txStatus: 'BROADCASTING', solana: { signature } })
+      node.produce(10)
+      expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
+    },
 
   'one that a node refuses for good, and hands on, is included': async (create) => {
     const { stage, front } = await setFaulty(create)
@@ -259,6 +290,11 @@ export const SOLANA_TRIALS: Readonly<Record<string, Trial>> = {
 }
 
 const INVALID = { error: { code: -32_602, message: 'Invalid params' } }
+const FAILS = { InstructionError: [0, { Custom: 1 }] }
+const settledAt = (slot: number, err: unknown): Fault => ({
+  field: 'value',
+  says: [{ slot, confirmations: null, confirmationStatus: 'finalized', err }],
+})
 const NO_STATUS: Fault = { field: 'value', says: [null] }
 /** How each method that would tell of a transaction denies it. */
 const DENIED: Readonly<Record<string, Fault>> = {
