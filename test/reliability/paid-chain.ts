@@ -23,6 +23,14 @@ export interface InBlock {
   readonly isReverted?: boolean
 }
 
+/** All blocks of a chain. */
+export interface Blocks {
+  /** What each payee got. */
+  readonly paid: ReadonlyMap<string, readonly InBlock[]>
+  /** By the index of a payment: the hash of the transaction by which somebody else who has the key has used its nonce. */
+  readonly replacedBy: ReadonlyMap<number, string>
+}
+
 /** Every tenth payment of a chain is one of these; all others are in its currency. `reverted`: a call that is refused in its block. */
 export type PaymentKind = 'currency' | 'token' | 'reverted'
 
@@ -41,10 +49,11 @@ export interface PaidChain {
   amountOf(index: number): bigint
   balanceOf(index: number): Promise<bigint>
   perhapsTakeBack(draw: Draw): Promise<void>
+  /** From now on, or no longer, nobody else uses the key of a sender. */
+  spare(isSpared: boolean): void
   /** How many blocks were taken back, and payments signed anew. */
   figures(): { readonly reorganised: number; readonly datedAnew: number }
-  /** What each payee got, by all blocks. */
-  readBlocks(): Promise<ReadonlyMap<string, readonly InBlock[]>>
+  readBlocks(): Promise<Blocks>
   /** Nothing more is left out or lags, now that nothing more is begun. */
   calm(): void
   /** Resolves when nothing is taken back any more. */
@@ -62,22 +71,53 @@ const REVERTS = '0x00000000000000000000000000000000000bad00'
 const TRANSFER = '0xa9059cbb'
 const TRANSFERRED = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
+const FIRST_PAYEE = 0xba5e0000n
+const MOST_PAYEES = 100_000
+
 const wordOf = (value: string | bigint) => BigInt(value).toString(16).padStart(64, '0')
 const addressIn = (word: string) => `0x${word.slice(-40)}`
 
 /** By its number on the chain: both chains are paid on in turn. */
 const turnOf = (index: number) => Math.floor(index / 2) % 5
 
+/** Whom somebody else who has the key of a sender pays, and offers more for it than any payment here. */
+const ELSEWHERE = '0x0000000000000000000000000000000000e15e00'
+const OFFERED = { maxFeePerGas: '0xdf8475800', maxPriorityFeePerGas: '0x4a817c800' }
+
+/** A payment that waits to be in a block. */
+interface Waiting {
+  readonly from: string
+  readonly nonce: string
+  readonly to: string | null
+}
+
 async function startEthereum(stage: Stage): Promise<PaidChain> {
   const anvil = await startAnvil({ mining: 'on-request' })
   stage.atEnd(() => anvil.kill())
-  const mining = startMining(anvil, drawing(1))
+  /** Payments whose nonce somebody else has used, by their index: one in five, as far as they are seen before they are in a block. */
+  const replaced = new Map<number, Waiting>()
+  let isSpared = false
+  const replaceSome = async () => {
+    if (isSpared) return
+    const { pending } = await anvil.rpc<{
+      readonly pending: Readonly<Record<string, Readonly<Record<string, Waiting>>>>
+    }>('txpool_content')
+    for (const { from, nonce, to } of Object.values(pending).flatMap((each) => Object.values(each))) {
+      const index = Number(BigInt(to ?? 0) - FIRST_PAYEE)
+      if (index < 0 || index > MOST_PAYEES || turnOf(index) !== 2 || replaced.has(index)) continue
+      await anvil.rpc('anvil_impersonateAccount', from)
+      await anvil.rpc('eth_sendTransaction', { from, nonce, to: ELSEWHERE, gas: '0x5208', value: '0x7', ...OFFERED })
+      await anvil.rpc('anvil_stopImpersonatingAccount', from)
+      replaced.set(index, { from: from.toLowerCase(), nonce, to })
+    }
+  }
+  const mining = startMining(anvil, drawing(1), replaceSome)
   stage.atEnd(() => mining.stop())
   const token = await placeToken(anvil, TOKEN)
   await anvil.rpc('anvil_setCode', REVERTS, '0x60006000fd')
   const kindOf = (index: number): PaymentKind =>
     turnOf(index) === 3 ? 'token' : turnOf(index) === 4 ? 'reverted' : 'currency'
-  const payeeOf = (index: number) => `0x${(0xba5e0000 + index).toString(16).padStart(40, '0')}`
+  const payeeOf = (index: number) => `0x${(FIRST_PAYEE + BigInt(index)).toString(16).padStart(40, '0')}`
   const amountOf = (index: number) => (kindOf(index) === 'reverted' ? 0n : BigInt(1_000 + index))
   const callOf = (index: number) => {
     const data = `${TRANSFER}${wordOf(payeeOf(index))}${wordOf(amountOf(index))}`
@@ -114,11 +154,20 @@ async function startEthereum(stage: Stage): Promise<PaidChain> {
         ? token.balanceOf(payeeOf(index))
         : BigInt(await anvil.rpc<string>('eth_getBalance', payeeOf(index), 'latest')),
     perhapsTakeBack: () => mining.perhapsTakeBack(),
+    spare(isNow) {
+      isSpared = isNow
+    },
     figures: () => ({ reorganised: mining.takenBack, datedAnew: 0 }),
     calm() {},
     async readBlocks() {
       const paid = new Map<string, InBlock[]>()
-      for (const { hash, to, value, input, receipt } of await readTransactions(anvil)) {
+      const replacedBy = new Map<number, string>()
+      for (const { hash, from, nonce, to, value, input, receipt } of await readTransactions(anvil)) {
+        if (to === ELSEWHERE) {
+          const [index] = [...replaced].find(([, each]) => each.from === from && each.nonce === nonce)!
+          replacedBy.set(index, hash)
+          continue
+        }
         const isDear = BigInt(receipt.effectiveGasPrice) > CEILING
         const note = (payee: string, found: Omit<InBlock, 'hash' | 'isDear'>) =>
           paid.set(payee, [...(paid.get(payee) ?? []), { hash, isDear, ...found }])
@@ -128,7 +177,7 @@ async function startEthereum(stage: Stage): Promise<PaidChain> {
         for (const { address, topics, data } of receipt.logs)
           if (address === TOKEN && topics[0] === TRANSFERRED) note(addressIn(topics[2]!), { amount: BigInt(data) })
       }
-      return paid
+      return { paid, replacedBy }
     },
     async settle() {
       const head = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
@@ -249,6 +298,8 @@ async function startSolana(stage: Stage): Promise<PaidChain> {
       node.drops = isToExpire || draw(4) === 0
       if (draw(3) === 0) toTakeBack++
     },
+    // Nothing takes the place of a transaction there.
+    spare() {},
     figures: () => ({ reorganised: takenBack, datedAnew: node.offered.size - payees.size }),
     calm() {
       node.drops = false
@@ -274,7 +325,7 @@ async function startSolana(stage: Stage): Promise<PaidChain> {
           }
         }
       }
-      return paid
+      return { paid, replacedBy: new Map() }
     },
     async settle() {
       await pause(500)

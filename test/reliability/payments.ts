@@ -57,8 +57,9 @@ export async function payUnderFaults({ count, seed }: { count: number; seed: num
     const senders = await makeSenders(service, anvil)
     const counts = new Map<string, number>()
     const kinds = [...Object.entries(FAULTS), ...fromReplica(replica)]
-    node.fault = ({ method }) => {
-      const drawn = draw(100) < FAULTY ? drawFault(method, draw, kinds) : undefined
+    const once = new Set<string>()
+    node.fault = (ask) => {
+      const drawn = draw(100) < FAULTY ? drawFault(ask, draw, { kinds, once }) : undefined
       if (drawn !== undefined) counts.set(drawn.name, (counts.get(drawn.name) ?? 0) + 1)
       return drawn?.fault
     }
@@ -83,8 +84,8 @@ export async function payUnderFaults({ count, seed }: { count: number; seed: num
   }
 }
 
-/** Blocks come by themselves; now and then the last ones are taken back, and others come in their place. */
-export function startMining(anvil: Anvil, draw: Draw) {
+/** Blocks come by themselves; now and then the last ones are taken back, and others come in their place. `before` is done before each. */
+export function startMining(anvil: Anvil, draw: Draw, before: () => Promise<void> = async () => {}) {
   let isOver = false
   let isBusy = Promise.resolve<unknown>(undefined)
   const inTurn = (work: () => Promise<unknown>) => {
@@ -93,7 +94,10 @@ export function startMining(anvil: Anvil, draw: Draw) {
   }
   const running = (async () => {
     while (!isOver) {
-      await inTurn(() => anvil.rpc('evm_mine'))
+      await inTurn(async () => {
+        await before()
+        await anvil.rpc('evm_mine')
+      })
       await pause(BLOCK_MS)
     }
   })()
@@ -168,6 +172,8 @@ interface Paid {
 /** A transaction that a block has, and what came of it. */
 export interface InChain {
   readonly hash: string
+  readonly from: string
+  readonly nonce: string
   readonly to: string
   readonly value: string
   readonly input: string

@@ -1,7 +1,7 @@
 /** The trial of two machines tells from the service one that has left out a rule of paying once. */
 import { expect, test } from 'vitest'
 import { buildMutated } from '../mutated.ts'
-import { ETHEREUM_MISTAKES } from '../service/sends/mistakes.ts'
+import { ETHEREUM_MISTAKES, SOLANA_MISTAKES } from '../service/sends/mistakes.ts'
 import { line } from './figures.ts'
 import { payBySchedule, type Scheduled, type ScheduleOptions } from './schedule.ts'
 
@@ -18,6 +18,17 @@ const MISTAKES: readonly (readonly [mistake: string, red: keyof Scheduled, fault
     { of: ['done, and refused', 'not found'], ofHundred: 60 },
   ],
   ['the first null receipt is believed', 'mistold', { of: ['not found'], ofHundred: 30 }],
+  [
+    'a node is believed at once that one would fail',
+    'unpaid',
+    { of: ['would fail', 'would move nothing', 'without code'], ofHundred: 60 },
+  ],
+  [
+    'a Solana node that says twice that a send is settled is not asked for the block',
+    'mistold',
+    { of: ['settled where it is not', 'failed where it is not'], ofHundred: 90 },
+  ],
+  ['one that was replaced is told as given up', 'mistold', { of: ['behind'], ofHundred: 10 }],
 ]
 
 async function untilWrong(red: keyof Scheduled, naive: NonNullable<ScheduleOptions['naive']>): Promise<number> {
@@ -30,7 +41,7 @@ async function untilWrong(red: keyof Scheduled, naive: NonNullable<ScheduleOptio
 }
 
 test.each(MISTAKES)('schedule: where %s, it finds payments %s', { timeout: 960_000 }, async (mistake, red, faults) => {
-  const rule = ETHEREUM_MISTAKES.find((one) => one.mistake === mistake)!
+  const rule = [...ETHEREUM_MISTAKES, ...SOLANA_MISTAKES].find((one) => one.mistake === mistake)!
   const program = await buildMutated(rule, { module: '../test/service/serving.ts', copied: ['service'] })
   expect(await untilWrong(red, { program, faults })).toBeGreaterThan(0)
 })

@@ -25,5 +25,6 @@ test.each([{ seed: 20_261_126, count: 200 }])(
     expect(figures.reorganised).toBeGreaterThan(0)
     expect(figures.datedAnew).toBeGreaterThan(0)
     expect(figures.both).toBeGreaterThan(3)
+    expect(figures.replaced).toBeGreaterThan(0)
   },
 )

@@ -1,8 +1,9 @@
 /**
  * Payments by two machines while everything fails by a seeded schedule: the node answers late, never, of the past, of another
  * transaction or with a refusal after the deed, and its blocks are taken back; each machine's worker, the service and Temporal
- * are killed; the service is restored from a snapshot; blockhashes of Solana expire while statuses lag. Judged by all blocks of the chain, read from the node itself by nothing
- * of the service's: each reference is paid once, told as it is, and for no more than its ceiling.
+ * are killed; the service is restored from a snapshot; blockhashes of Solana expire while statuses lag; somebody else who has the keys uses
+ * nonces of Ethereum for payments of their own. Judged by all blocks of the chain, read from the node itself by nothing
+ * of the service's: each reference is paid once, told as it is, and for no more than its ceiling, or told as replaced by what has its nonce.
  */
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,6 +12,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   createPlanStore,
+  failedHow,
   isSendOver,
   type PlanStore,
   type SendOrder,
@@ -74,7 +76,9 @@ export interface Scheduled {
   readonly mistold: number
   /** Transactions that cost more than their ceiling. */
   readonly dear: number
-  /** What all receivers have is what all references say. */
+  /** References whose nonce somebody else who has the key has used: none is paid, and each is told so. */
+  readonly replaced: number
+  /** What all receivers have is what all references say that were not replaced. */
   readonly sums: 'equal' | 'differ'
 }
 
@@ -183,15 +187,16 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
     work().catch(() => stage.pause(200).then(() => untilThere(work)))
   const machines = [await startMachine('one'), await startMachine('two')] as const
 
-  const kinds = new Set<string>()
+  const befell = new Set<string>()
+  const once = new Set<string>()
   const answering = drawing(seed + 1)
   const faultsOf = (chain: PaidChain, replica: FaultNode): FaultNode['fault'] => {
     const all = [...Object.entries(FAULTS), ...fromReplica(replica)]
-    return ({ method }) => {
+    return (ask) => {
       if (answering(100) >= (faults?.ofHundred ?? FAULTY)) return undefined
-      const those = all.filter(([name]) => (faults?.of.includes(name) ?? true) && chain.suffers(name))
-      const drawn = drawFault(method, answering, those)
-      if (drawn !== undefined) kinds.add(drawn.name)
+      const kinds = all.filter(([name]) => (faults?.of.includes(name) ?? true) && chain.suffers(name))
+      const drawn = drawFault(ask, answering, { kinds, once })
+      if (drawn !== undefined) befell.add(drawn.name)
       return drawn?.fault
     }
   }
@@ -300,10 +305,13 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
     // The snapshot has some that are paid, and lacks some that are.
     const { saveAt, restoreAt } = restores[figures.restores] ?? { saveAt: count, restoreAt: count }
     if (!isSaved && orders.length >= saveAt && orders.length < count) {
+      // What a snapshot has unsigned, and was told as replaced since, the restored service would sign.
+      for (const chain of chains) chain.spare(true)
       await saveSnapshot(dataDir, snapshotAt())
       isSaved = true
     } else if (isSaved && orders.length >= restoreAt) {
       await restore()
+      for (const chain of chains) chain.spare(false)
       isSaved = false
     } else await kills[figures.kills++ % kills.length]!()
   }
@@ -313,12 +321,13 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
   isTrueNow = true
   answerTruly()
   await untilOver(count)
+  await askForReplacedAgain()
   await Promise.all(chains.map((chain) => chain.settle()))
   nudging.stop()
   await Promise.all(chains.map((chain) => chain.stop()))
   const blocksTakenBack = chains.map((chain) => chain.figures().reorganised)
   return {
-    ...{ payments: count, kinds: kinds.size, reorganised: Math.min(...blocksTakenBack) },
+    ...{ payments: count, kinds: befell.size, reorganised: Math.min(...blocksTakenBack) },
     ...{ datedAnew: chains[1].figures().datedAnew, ...figures, ...(await judge()) },
   }
 
@@ -424,9 +433,23 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
     }
   }
 
+  /** What was replaced is over: its reference, asked for again, has the same end. */
+  async function askForReplacedAgain(): Promise<void> {
+    for (const machine of machines) {
+      const before = machine.runs.length
+      const all = [...machine.begun].map(async ([sendId, order]) => {
+        const progress = await machine.store.sends.getProgress(sendId)
+        return failedHow(progress) === 'replaced' ? [order] : []
+      })
+      for (const order of (await Promise.all(all)).flat()) await begin(machine, [order])
+      for (const { workflowId } of machine.runs.slice(before))
+        await machine.temporal.client.workflow.getHandle(workflowId).result()
+    }
+  }
+
   async function judge() {
-    const paid = await Promise.all(chains.map((chain) => chain.readBlocks()))
-    const found = { unpaid: 0, twice: 0, wrong: 0, mistold: 0, dear: 0 }
+    const blocks = await Promise.all(chains.map((chain) => chain.readBlocks()))
+    const found = { unpaid: 0, twice: 0, wrong: 0, mistold: 0, dear: 0, replaced: 0 }
     let [asked, had] = [0n, 0n]
     // Read anew: an end never changes.
     const told = Map.groupBy(await survey(new Map()), ({ order }) => order.reference)
@@ -434,11 +457,14 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
       const chain = chainOf(index)
       const to = chain.payeeOf(index)
       const amount = chain.amountOf(index)
-      const payments = paid[index % 2]!.get(to) ?? []
+      const payments = blocks[index % 2]!.paid.get(to) ?? []
+      // The nonce may have been given back before, and the payment made with another.
+      const replacedBy = payments.length > 0 ? undefined : blocks[index % 2]!.replacedBy.get(index)
       const isToRevert = chain.kindOf(index) === 'reverted'
-      asked += amount
+      if (replacedBy === undefined) asked += amount
+      else found.replaced++
       had += await chain.balanceOf(index)
-      if (payments.length === 0) found.unpaid++
+      if (payments.length === 0 && replacedBy === undefined) found.unpaid++
       if (payments.length > 1) found.twice++
       if (payments.some((each) => each.amount !== amount || (each.isReverted ?? false) !== isToRevert)) found.wrong++
       if (payments.some(({ isDear }) => isDear)) found.dear++
@@ -446,10 +472,13 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
         const isSo = isToRevert
           ? progress?.state === 'failed' && progress.error?.code === 'apply/transaction-reverted'
           : progress?.state === 'included'
-        const isTrue = isSo && progress?.transactionHash === payments[0]?.hash
+        const isTrue =
+          replacedBy === undefined
+            ? isSo && progress?.transactionHash === payments[0]?.hash
+            : failedHow(progress) === 'replaced' && progress?.error?.message.includes(replacedBy)
         if (!isTrue) {
           found.mistold++
-          console.error(reference, JSON.stringify(progress), payments)
+          console.error(reference, JSON.stringify(progress), payments, replacedBy)
         }
       }
     }
