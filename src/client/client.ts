@@ -66,6 +66,8 @@ function createCaller(options: ClientOptions) {
       if (submits || !deadline) assertShort(waitMs)
       else if (!deadline.allows(waitMs)) throw pastDeadline(heldBack(waitMs), deadline, waitMs)
     }
+    // Before the turn: a command or a key management service that signs takes its time, and the request would come late.
+    const stamp = await stamper.stamp(new TextEncoder().encode(body))
     const turn = await rate.take(signal, hold).catch((error: unknown) => {
       throw signal?.aborted ? cancelled(url, error, 'no') : error
     })
@@ -73,7 +75,7 @@ function createCaller(options: ClientOptions) {
     if (submits) deadline?.submits()
     const startedAt = timing.now()
     const mostMs = submits ? attemptMs : attemptWithin(deadline, attemptMs)
-    const sent = asking(logger, path, () => sendOnce({ url, body, stamper, post, attemptMs: mostMs, signal }))
+    const sent = asking(logger, path, () => sendOnce({ url, body, stamp, post, attemptMs: mostMs, signal }))
     const answer = await sent.catch((error: unknown) => {
       if (submits || !deadline || !(error instanceof ClientError) || error.code !== 'client/unreachable') throw error
       throw deadline.silence(timing.now() - startedAt) ? error : pastDeadline(error, deadline, 0)

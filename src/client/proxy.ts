@@ -17,7 +17,7 @@ export function asksProxy({ url, configId }: { readonly url: string; readonly co
     const answer = await sendOnce({
       url: at,
       body,
-      stamper: { stamp: async () => header },
+      stamp: header,
       post,
       attemptMs: ATTEMPT_MS,
     })

@@ -12,7 +12,12 @@ export function createRateWithin(own: Rate, shared: Rate, { isKnown }: { readonl
   const pass = async (...given: Parameters<Rate['take']>): Promise<Turn> => {
     const mine = await own.take(...given)
     const ours = await shared.take(...given)
+    mine.goes()
     return {
+      goes() {
+        mine.goes()
+        ours.goes()
+      },
       taken() {
         mine.taken()
         ours.taken()

@@ -14,6 +14,8 @@ export interface Rate {
 
 /** One request's turn; its answer moves the rate. */
 export interface Turn {
+  /** It goes now, later than its turn came: the next is spaced from here. */
+  goes(): void
   /** The API took it: the rate may rise again to what was configured. */
   taken(): void
   /**
@@ -30,11 +32,21 @@ export interface RateOptions {
    * @default no limit, until the API names one by refusing
    */
   readonly requestsPerSecond?: number | undefined
-  /** Shared with other processes that work for the same organization; only a rate with a limit takes them. @default none */
+  /**
+   * Shared with other processes that work for the same organization; only a rate with a limit takes them. Where they have different
+   * limits, the lowest holds for all.
+   * @default none
+   */
   readonly turns?: Turns | undefined
   /** @default a clock that nobody can set, so that setting the machine's neither stops nor floods anything */
   readonly timing?: Timing
 }
+
+/**
+ * Requests take longer to the API at one time than at another: a busy machine, a new connection. As many as the API takes in a second are
+ * spread over so much more, so that one that comes late by less falls into no second that has its number already.
+ */
+const ON_THE_WAY_MS = 50
 
 /** The pause after a refusal without `Retry-After`; doubled by each refusal that follows at once. */
 const FIRST_PAUSE_MS = 500
@@ -56,7 +68,7 @@ const steadyTiming: Timing = { ...systemTiming, now: () => Number(process.hrtime
 
 /**
  * Makes a token bucket of one token: requests are spaced evenly, so that no window of a second ever holds more than the
- * rate; a rate between two whole numbers is kept as the lower one. Requests pass one turnstile, where
+ * rate, where the API is; a rate between two whole numbers is kept as the lower one. Requests pass one turnstile, where
  * the first in line waits and looks again: a refusal holds back everybody who is waiting already. Refusals of requests
  * that went before the last lowering lower nothing again: they are the same news.
  */
@@ -66,6 +78,7 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
   /** Up to when what time takes from the spacing is counted; no pause takes from it. */
   let spacedAt = timing.now()
   let lastAt = Number.NEGATIVE_INFINITY
+  let wentAt = Number.NEGATIVE_INFINITY
   let heldUntil = Number.NEGATIVE_INFINITY
   let pauseMs = FIRST_PAUSE_MS
   let shares = turns !== undefined && leastSpacingMs > 0
@@ -89,7 +102,7 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
       recover()
       // A shared turn is itself one spacing after the one before.
       const apartMs = shares ? spacingMs - leastSpacingMs : spacingMs
-      const waitMs = Math.max(lastAt + apartMs, heldUntil) - now
+      const waitMs = Math.max(lastAt + apartMs, wentAt + spacingMs, heldUntil) - now
       if (waitMs > 0) await timing.sleep(waitMs, signal)
       else if (!shares || (await turns!.next(leastSpacingMs, signal))) break
       else shares = false
@@ -99,6 +112,9 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
   }
 
   const createTurn = (number: number): Turn => ({
+    goes() {
+      wentAt = timing.now()
+    },
     taken() {
       if (number <= sentWhenLowered) return
       pauseMs = FIRST_PAUSE_MS
@@ -131,8 +147,10 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
 /** In whole microseconds, rounded up: three times a third of a second is a little less than one. */
 function spacingOf(requestsPerSecond: number | undefined): number {
   if (requestsPerSecond === undefined) return 0
-  const perSecond = requestsPerSecond < 1 ? requestsPerSecond : Math.floor(requestsPerSecond)
-  return Math.ceil(1_000_000 / perSecond) / 1000
+  const secondUs = (1000 + ON_THE_WAY_MS) * 1000
+  return (
+    Math.ceil(Math.max(1_000_000 / requestsPerSecond, secondUs / Math.max(1, Math.floor(requestsPerSecond)))) / 1000
+  )
 }
 
 /** Throws `client/rate-limited` where a wait is longer than is worth sitting through. */

@@ -18,15 +18,15 @@ export interface HttpAnswer {
 export interface Attempt {
   readonly url: string
   readonly body: string
-  /** Gives the header that says who asks, for these very bytes. */
-  readonly stamper: { stamp(body: Uint8Array): Promise<{ readonly name: string; readonly value: string }> }
+  /** The header that says who asks, for these very bytes. */
+  readonly stamp: { readonly name: string; readonly value: string }
   readonly post: Post
   readonly attemptMs: number
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Stamps the body and sends it once. Throws `client/unreachable` when no whole answer comes, `client/cancelled` when
+ * Sends a body once, with its stamp. Throws `client/unreachable` when no whole answer comes, `client/cancelled` when
  * the caller gives up. Redirects are not followed: a stamp is for the API that was configured, nobody else.
  */
 export async function sendOnce(attempt: Attempt): Promise<HttpAnswer> {
@@ -43,8 +43,7 @@ export async function sendOnce(attempt: Attempt): Promise<HttpAnswer> {
 }
 
 async function send(attempt: Attempt): Promise<HttpAnswer> {
-  const { url, body, stamper, attemptMs, signal } = attempt
-  const stamp = await stamper.stamp(new TextEncoder().encode(body))
+  const { url, body, stamp, attemptMs, signal } = attempt
   const deadline = AbortSignal.timeout(attemptMs)
   try {
     const headers = { 'content-type': 'application/json', [stamp.name]: stamp.value, ...traceHeaders() }

@@ -105,6 +105,7 @@ describe('reset', () => {
       'plans/bodies/00ff': 'x',
       [`plans/send-bodies/${'0'.repeat(64)}-0`]: 'x',
       [`turns/${randomUUID()}/1234567`]: '',
+      'turns/127.0.0.1%3A8080/every-105000-29000000': '',
       'lock.pid': '1',
       'payload.key': 'x',
       'chains.json': '{}',
@@ -120,7 +121,7 @@ describe('reset', () => {
     const before = all()
     const unasked = await quorate(args)
     expect(unasked.stderr).toMatch(
-      /This deletes from .*: chains\.json, codec\.token, keys\/ \(1 file\), lock\.pid, payload\.key, plans\/ \(2 files\), service\/ \(\d files\), turns\/ \(1 file\), values\.json\./,
+      /This deletes from .*: chains\.json, codec\.token, keys\/ \(1 file\), lock\.pid, payload\.key, plans\/ \(2 files\), service\/ \(\d files\), turns\/ \(2 files\), values\.json\./,
     )
     expect(unasked.stderr).toContain('error cli/not-confirmed')
     expect([busy.exit, unasked.exit]).toEqual([1, 1])

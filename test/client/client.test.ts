@@ -124,6 +124,28 @@ describe('client: what is sent', () => {
     expect(Object.keys(createQueryClient(options('http://127.0.0.1:1')))).not.toContain('submit')
   })
 
+  test('it is stamped before its turn comes: what signs may take long, and a turn is for now', async () => {
+    const { baseUrl } = await serve(answers(200, { userId: 'u' }))
+    const order: string[] = []
+    const rate = createRate()
+    const signer: typeof stamper = {
+      publicKey,
+      stamp: (body) => {
+        order.push('stamp')
+        return stamper.stamp(body)
+      },
+    }
+    const turns: typeof rate = {
+      take: (...given) => {
+        order.push('turn')
+        return rate.take(...given)
+      },
+    }
+    const client = createQueryClient(options(baseUrl, { stamper: signer, rate: turns }))
+    await client.query('whoami', {})
+    expect(order).toEqual(['stamp', 'turn'])
+  })
+
   test('a redirect is not followed: the stamp is for nobody else', async () => {
     const { baseUrl, seen } = await serve(answers(307, '', { location: '/elsewhere' }))
     const fault = await faultOf(submit(baseUrl))

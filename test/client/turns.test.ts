@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
 import { createFolderTurns, createRate, type Timing } from '../../src/client/index.ts'
 
@@ -46,12 +47,18 @@ function createClock(live: number, latenessMs: readonly number[] = [0]) {
 }
 
 /** When each of several that share a folder had each of its turns, in milliseconds of their clock. */
-async function takeTurns(perSecond: number, takers: number, turns: number, latenessMs?: readonly number[]) {
+async function takeTurns(
+  perSecond: number | readonly number[],
+  takers: number,
+  turns: number,
+  latenessMs?: readonly number[],
+) {
   const { timing, end } = createClock(takers, latenessMs)
   const folder = folderOf()
   const all = await Promise.all(
-    Array.from({ length: takers }, async () => {
-      const rate = createRate({ requestsPerSecond: perSecond, turns: createFolderTurns(folder, timing), timing })
+    Array.from({ length: takers }, async (_, taker) => {
+      const requestsPerSecond = typeof perSecond === 'number' ? perSecond : perSecond[taker]!
+      const rate = createRate({ requestsPerSecond, turns: createFolderTurns(folder, timing), timing })
       const times: number[] = []
       while (times.length < turns) {
         await rate.take()
@@ -62,16 +69,18 @@ async function takeTurns(perSecond: number, takers: number, turns: number, laten
     }),
   )
   const times = all.flat().sort((one, other) => one - other)
-  const windows = times.map((start) => times.filter((time) => time >= start && time < start + 1_000).length)
-  return { times, most: Math.max(...windows) }
+  return { times, most: mostInASecond(times), all }
 }
+
+const mostInASecond = (times: readonly number[]) =>
+  Math.max(...times.map((start) => times.filter((time) => time >= start && time < start + 1_000).length))
 
 test('turns: three together keep the rate of one, and use it', async () => {
   const { times, most } = await takeTurns(20, 3, 15)
   expect(times).toHaveLength(45)
   expect(most).toBe(20)
-  // A turn is a little longer than a twentieth of a second, and none is left out.
-  expect(times.at(-1)).toBeCloseTo(44 * 50.625)
+  // A turn is a twentieth of a second and what is left for the way to the API, and none is left out.
+  expect(times.at(-1)).toBeCloseTo(44 * 52.5)
 })
 
 test.each([
@@ -85,7 +94,53 @@ test.each([
 
 test('turns: one alone is as fast as its rate', async () => {
   const { times } = await takeTurns(100, 1, 50)
-  expect(times.at(-1)).toBeCloseTo(49 * 10.025)
+  expect(times.at(-1)).toBeCloseTo(49 * 10.5)
+})
+
+test('turns: no second has more at the API than the rate, however late they wake and whatever they take on the way', async () => {
+  const ms = (max: number) => fc.double({ min: 0, max, noNaN: true })
+  const wakes = fc.oneof(
+    { weight: 6, arbitrary: ms(4) },
+    { weight: 2, arbitrary: ms(25) },
+    { weight: 1, arbitrary: ms(200) },
+  )
+  // As many as no number of takers divides: none has but late ones.
+  const late = fc.array(wakes, { minLength: 31, maxLength: 31 })
+  const way = fc.array(ms(1), { minLength: 40, maxLength: 40 })
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(1, 3, 10, 20, 60), late, way, async (perSecond, latenessMs, onTheWay) => {
+      const { times } = await takeTurns(perSecond, 3, perSecond * 2, latenessMs)
+      // What waking late may take of it is not left for the way.
+      const mostMs = 50 - Math.min(1_050 / perSecond / 4, 25)
+      const arrivals = times.map((time, index) => time + onTheWay[index % onTheWay.length]! * mostMs)
+      expect(mostInASecond(arrivals.toSorted((one, other) => one - other))).toBeLessThanOrEqual(perSecond)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('turns: of those with different rates, all keep the lowest, from the turn that follows its first', async () => {
+  const { times, all } = await takeTurns([60, 5, 20], 3, 12)
+  expect(mostInASecond(times.filter((time) => time >= all[1]![0]! + 210))).toBe(5)
+})
+
+test('turns: who has asked for a lower rate and is gone holds nobody back after two minutes', async () => {
+  const { timing } = createClock(1)
+  const folder = folderOf()
+  const rateOf = (requestsPerSecond: number) =>
+    createRate({ requestsPerSecond, turns: createFolderTurns(folder, timing), timing })
+  await rateOf(1).take()
+  const fast = rateOf(10)
+  const taking = async () => {
+    await fast.take()
+    const from = timing.now()
+    await fast.take()
+    return timing.now() - from
+  }
+  expect(await taking()).toBeCloseTo(1_050)
+  await timing.sleep(120_000)
+  expect(await taking()).toBeCloseTo(105)
+  expect(readdirSync(folder).filter((name) => name.startsWith('every-1050000'))).toEqual([])
 })
 
 /** Takes as many turns as a process keeps, in one folder after the other, while time stands still; prints how long each waits. */
@@ -123,7 +178,7 @@ test('turns: processes that reach for the same turn at once have one each, and l
   const had = processes.flatMap(({ lines }) => lines.filter((line) => line !== 'ready'))
   for (const folder of shared) {
     const waits = had.filter((line) => line.startsWith(`${folder} `)).map((line) => Number(line.split(' ')[1]))
-    expect(waits.sort((one, other) => one - other)).toEqual(Array.from({ length: 9 }, (_, slot) => slot * 50.625))
+    expect(waits.sort((one, other) => one - other)).toEqual(Array.from({ length: 9 }, (_, slot) => slot * 50))
   }
 })
 
@@ -132,7 +187,7 @@ test('turns: what processes left behind that are gone is tidied away', async () 
   writeFileSync(join(folder, '17'), '')
   const turns = createFolderTurns(folder)
   for (let turn = 0; turn < 9; turn++) expect(await turns.next(10)).toBe(true)
-  expect(readdirSync(folder)).toHaveLength(3)
+  expect(readdirSync(folder).filter((name) => /^\d+$/.test(name))).toHaveLength(3)
 })
 
 test('turns: where no file can be made, the rate is kept by the process alone', async () => {
@@ -141,5 +196,5 @@ test('turns: where no file can be made, the rate is kept by the process alone', 
   const { timing } = createClock(1)
   const rate = createRate({ requestsPerSecond: 50, turns, timing })
   for (let turn = 0; turn < 6; turn++) await rate.take()
-  expect(timing.now()).toBe(100)
+  expect(timing.now()).toBe(105)
 })

@@ -23,8 +23,8 @@ const OWN = [
   /^plans\.(key|place)(\.new)?$/,
   /^plans\/[a-z-]+\/[^/]+$/,
   /^plans\.names(\.\w+)?\/[^/]+$/,
-  // An organization whose processes take turns, and a slot of time.
-  /^turns\/[0-9a-f-]{36}\/\d+$/,
+  // A host or an organization whose processes take turns, and a slot of time, or how long the slots are to be.
+  /^turns\/[\w.%-]+\/(\d+|every-\d+-\d+)$/,
   /^keys\/[^/]+\.json$/,
   // Private keys of rotations under way.
   /^rotation-keys\/[0-9a-f]+\.(new|old)\.key$/,
@@ -38,7 +38,7 @@ const OWN = [
 
 /** Folders that are deleted once they are empty. */
 const OWN_FOLDERS =
-  /^(run|keys|incidents|rotation-keys|service(\/(run|messages))?|temporal(\/(config|certificates(\.new)?))?|plans(\/[a-z-]+|\.names(\.\w+)?)?|turns(\/[0-9a-f-]{36})?|git(\/[0-9a-f]{64}(\/.+)?)?)$/
+  /^(run|keys|incidents|rotation-keys|service(\/(run|messages))?|temporal(\/(config|certificates(\.new)?))?|plans(\/[a-z-]+|\.names(\.\w+)?)?|turns(\/[\w.%-]+)?|git(\/[0-9a-f]{64}(\/.+)?)?)$/
 
 /** Deletes the state in the data folder, after naming it, so that the next `up` begins anew. */
 export async function reset(input: CommandInput): Promise<ExitCode> {
