@@ -88,13 +88,18 @@ export function createClients(
 ): (organization: { readonly id: string; readonly name: string }) => Promise<SubmitClient> {
   const own = submitter(place)
   const rates = new Map<string, Rate>()
+  const clients = new Map<string, SubmitClient>()
   return async ({ id, name }) => {
     if (id === place.organizationId) return own
     const rate = rates.get(id) ?? rateInside(settings, id, place.rate)
     rates.set(id, rate)
-    // Read each time: a key may be replaced while a worker runs.
+    // Read each time: a key may be replaced while a worker runs. What is known of a client is known as long as its key is the same.
     const key = (await keyInside(place, name)) ?? place.key
-    return submitter({ ...place, organizationId: id, key, rate })
+    const before = clients.get(id)
+    if (before?.publicKey === key.publicKey) return before
+    const client = submitter({ ...place, organizationId: id, key, rate })
+    clients.set(id, client)
+    return client
   }
 }
 
