@@ -35,9 +35,15 @@ export async function shareMarks(dataDir: string): Promise<boolean> {
   return true
 }
 
-/** The marked keys of a user who was cut off before, by the marks of this data folder. */
-export function compromisedOf(dataDir: string, userId: string): readonly string[] {
-  return readMarks(dataDir).flatMap((one) => (one.userId === userId ? [one.publicKey] : []))
+/** The marked keys of a user who was cut off before: those of this data folder, and those that other machines share. */
+export function compromisedOf(
+  dataDir: string,
+  userId: string,
+): { readonly here: readonly string[]; readonly shared: Promise<readonly string[]> } {
+  const ofUser = (marks: readonly CompromisedKey[]) =>
+    marks.flatMap((one) => (one.userId === userId ? [one.publicKey] : []))
+  const list = async () => ofUser((await sharedStore(dataDir)?.compromised.list()) ?? [])
+  return { here: ofUser(readMarks(dataDir)), shared: list() }
 }
 
 /** Marks a key in the data folder, once. */

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { createPlaces, isThere } from '../activities/store-places.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { ACME, environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
@@ -38,6 +39,29 @@ describe.runIf(isThere('PostgreSQL'))('incident', () => {
     const plan = await quorate(['plan', defs], { env: other })
     expect([plan.exit, plan.stderr]).toEqual([1, expect.stringContaining('cli/compromised-key')])
 
+    // A user who is cut off anew from the other machine has lost the key, which is looked for inside all the same.
+    const rita = await createTestUser(service, 'rita')
+    const lost = generateP256KeyPair()
+    const apiKeyOf = (apiKeyName: string, its: string) => {
+      return { apiKeyName, publicKey: its, curveType: 'API_KEY_CURVE_P256' }
+    }
+    const apiKeys = [apiKeyOf('second', lost.publicKey)]
+    await service.root.submit('ACTIVITY_TYPE_CREATE_API_KEYS_V2', { userId: rita.userId, apiKeys })
+    const rootUsers = [lost, generateP256KeyPair()].map(({ publicKey: its }, at) => ({
+      userName: `user ${at}`,
+      apiKeys: [apiKeyOf('key', its)],
+      authenticators: [],
+      oauthProviders: [],
+    }))
+    const user = ['incident', 'user', rita.userId, '--contain', '--yes', '--json']
+    expect((await quorate(user, { env: one })).exit).toBe(0)
+    await service.root.submit('ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7', {
+      ...{ subOrganizationName: 'late', rootUsers, rootQuorumThreshold: 1 },
+    })
+    const looked = await quorate(['incident', 'user', rita.userId, '--json'], { env: other })
+    const { organizations } = JSON.parse(looked.stdout) as { organizations: { organization: { name: string } }[] }
+    expect(organizations.map(({ organization }) => organization.name)).toContain('late')
+
     const back = Promise.withResolvers<void>()
     const crashed = postgres.crash(back.promise)
     onTestFinished(async () => {
@@ -48,7 +72,10 @@ describe.runIf(isThere('PostgreSQL'))('incident', () => {
     const second = await createTestUser(service, 'late-bot')
     const late = await quorate(['incident', 'key', second.client.publicKey, ...cutting], { env: one })
     expect(late.stdout, late.stderr).toContain('other machines may put it back until then')
+    const blind = await quorate(user, { env: other })
+    expect(blind.stdout, blind.stderr).toContain('find the keys that other machines have marked as this user’s')
+    expect(blind.exit).toBe(6)
     const { users: left } = await service.root.query('list_users')
-    expect(left.map(({ userId }) => userId)).toEqual([service.rootUserId])
+    expect(left.map(({ userId }) => userId)).toEqual([service.rootUserId, rita.userId])
   })
 })

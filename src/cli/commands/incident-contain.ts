@@ -34,6 +34,8 @@ export interface Suspected {
   readonly own: readonly LocatedUser[]
   /** Those that are looked for in the organizations inside. */
   readonly publicKeys: readonly string[]
+  /** Those that other machines have marked of a user, which are looked for as well. @default none */
+  readonly markedElsewhere?: Promise<readonly string[]>
   /** From when on what was done is told, in milliseconds since the epoch. @default all of it */
   readonly since: number | undefined
   /** Of a key: organizations inside are looked through in which it is registered no more. @default only where it is registered */
@@ -108,10 +110,12 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
       take([cut])
     }
   }
-  const missed = (what: string, error: unknown) => {
-    const cut = { what, outcome: 'unknown', why: messageOf(error) } as const
+  const untold = (cut: Cut) => {
     beside.push(cut)
     tell(cut)
+  }
+  const missed = (what: string, error: unknown) => {
+    untold({ what, outcome: 'unknown', why: messageOf(error) })
     return []
   }
   const find = (one: KeyInside) =>
@@ -120,7 +124,7 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
     )
 
   for (const one of own) await cutOne(one)
-  const listed = await listInside(client, suspected).catch((error: unknown) =>
+  const listed = await listSuspects(suspected, untold).catch((error: unknown) =>
     missed('find the organizations inside', error),
   )
   if (listed.length > 0) say(timeNeeded(listed, settings.requestsPerSecond))
@@ -140,6 +144,22 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
     tell(cut)
   }
   return { exposures: [...own, ...within], cuts, beside }
+}
+
+/**
+ * Lists the organizations inside in which any key of the suspect is registered. Where it cannot be read which keys other machines have
+ * marked, `missed` is told, and the others are looked for.
+ */
+export async function listSuspects(
+  { client, markedElsewhere, ...suspect }: Suspected,
+  missed: (cut: Cut) => void,
+): Promise<readonly KeyInside[]> {
+  const marked = await Promise.resolve(markedElsewhere ?? []).catch((error: unknown) => {
+    const what = 'find the keys that other machines have marked as this user’s'
+    missed({ what, outcome: 'unknown', why: `the plan store: ${messageOf(error)}` })
+    return []
+  })
+  return listInside(client, { ...suspect, publicKeys: [...suspect.publicKeys, ...marked] })
 }
 
 /** Marks it for every machine that shares the plan store; undefined where none does. Never throws. */

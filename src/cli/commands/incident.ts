@@ -7,7 +7,6 @@ import {
   inEach,
   type LocatedKey,
   type LocatedUser,
-  listInside,
   locateGone,
   locateInside,
   locateKey,
@@ -27,7 +26,7 @@ import { writePrivate } from '../files.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { type IncidentView, renderIncident, renderRevert, renderTimeline } from '../views/incident.ts'
-import { type Containment, cutOff, isGone, isOfKey, type Suspected } from './incident-contain.ts'
+import { type Containment, cutOff, isGone, isOfKey, listSuspects, type Suspected } from './incident-contain.ts'
 import { writeRevert } from './incident-revert.ts'
 
 /** Says where a key is registered, what it could do and did; with `--contain` it is cut off first, and what it did is read after that. */
@@ -57,9 +56,12 @@ export async function incidentUser(input: CommandInput): Promise<ExitCode> {
   }
   const { user, others } = own
   const registered = others.flatMap(({ kind, publicKey }) => (kind === 'apiKey' && publicKey ? [publicKey] : []))
-  const publicKeys = [...registered, ...compromisedOf(input.settings.dataDir, user.id)]
+  const { here, shared } = compromisedOf(input.settings.dataDir, user.id)
+  // It is waited for where those inside are looked for: no submit is held up.
+  shared.catch(() => {})
+  const publicKeys = [...registered, ...here]
   const since = readSince(input.options['since'], place.now())
-  return report(input, { place, client, user, own: [own], publicKeys, since })
+  return report(input, { place, client, user, own: [own], publicKeys, markedElsewhere: shared, since })
 }
 
 /** To contain goes on through whatever the API holds back: it must not end half done because that takes minutes. */
@@ -72,7 +74,8 @@ async function report(input: CommandInput, suspected: Suspected): Promise<ExitCo
   const proves = leaked === undefined ? undefined : await loadPrivateKey({ kind: 'file', path: leaked } as KeyReference)
   const at = new Date(place.now()).toISOString()
   const contained = options['contain'] === true ? await cutOff(input, suspected) : undefined
-  const exposures = contained?.exposures ?? [...own, ...(await locateAllInside(suspected))]
+  const missed = ({ what, why }: Cut) => void io.say(line`Unknown: ${what}: ${why!}\n`)
+  const exposures = contained?.exposures ?? [...own, ...(await locateAllInside(suspected, missed))]
   const found = { ...suspected, exposures }
   const traces = await traceAll(found)
   const after = contained ? await stillThere({ ...found, proves, cuts: contained.cuts }) : undefined
@@ -103,8 +106,9 @@ async function report(input: CommandInput, suspected: Suspected): Promise<ExitCo
   return contained ? exitOf(report) : EXIT.done
 }
 
-async function locateAllInside({ client, ...suspect }: Suspected): Promise<readonly LocatedUser[]> {
-  return (await inEach(await listInside(client, suspect), (one) => locateInside(client, one))).flat()
+async function locateAllInside(suspected: Suspected, missed: (cut: Cut) => void): Promise<readonly LocatedUser[]> {
+  const listed = await listSuspects(suspected, missed)
+  return (await inEach(listed, (one) => locateInside(suspected.client, one))).flat()
 }
 
 /** All that is known of where the suspect is registered. */
