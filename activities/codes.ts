@@ -226,8 +226,9 @@ export const applyCodes = {
     solve: 'mend the file, the command or the store that takes the key, then rotate again; the old key stays',
   },
   'rotate/sink-away': {
-    summary: 'the store that takes the new key does not say whether it did; both keys stay',
-    solve: 'nothing, if the store comes back: it is tried again; otherwise see why the worker does not reach it',
+    summary: 'it is not known whether the sink took the new key; both keys stay',
+    solve:
+      'nothing, if it takes it at last: it is tried again; otherwise see why it does not, or end the rotation by `quorate status --cancel`',
     retryable: true,
   },
   'rotate/no-such-key': {

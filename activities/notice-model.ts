@@ -24,11 +24,22 @@ export interface NoticeMessage {
   readonly notices: readonly Pick<Notice, 'topic' | 'text'>[]
 }
 
-/** How an apply ended, kept until everybody who wants to know was told. */
-export interface NoticeEvent {
-  readonly organizationId: string
+/** How an apply or a rotation ended, kept until everybody who wants to know was told. */
+export type NoticeEvent = ApplyEvent | RotationEvent
+
+interface ApplyEvent extends EventOf {
   readonly topic: 'rejected' | 'failed'
   readonly planDigest: string
+}
+
+interface RotationEvent extends EventOf {
+  readonly topic: 'failed'
+  /** Whose key was to be replaced; `partial` where the new one is in use and the old one may be valid too. */
+  readonly rotation: { readonly user: string; readonly key: string; readonly state: 'failed' | 'partial' }
+}
+
+interface EventOf {
+  readonly organizationId: string
   /** ISO 8601. */
   readonly at: string
   readonly why: string

@@ -20,6 +20,10 @@ const STUCK_MS = 30 * 60_000
 /** A line of a message, in UTF-16 units: people read it. */
 const LONGEST = 600
 
+/** The key under which an event is told. */
+export const eventKey = (name: string, event: NoticeEvent): string =>
+  `${'rotation' in event ? 'rotation' : 'apply'} ${name}`
+
 /** What is to be told now. */
 export function noticesOf({
   watch,
@@ -65,10 +69,18 @@ export function noticesOf({
       all.push({ topic: 'lapsed', key, text: `${whose}; approve again with \`quorate approve ${id}\`` })
     }
   }
-  for (const [name, { topic, planDigest, at, why }] of Object.entries(events)) {
+  for (const [name, event] of Object.entries(events)) {
+    const { topic, at, why } = event
+    if ('rotation' in event) {
+      const { user, key, state: ended } = event.rotation
+      const how = ended === 'partial' ? 'ended in part, with the new key in use,' : 'failed'
+      const text = `the rotation of the key \`${key}\` of ${user} ${how} at ${at}: ${why}; see it with \`quorate status\``
+      all.push({ topic, key: eventKey(name, event), text })
+      continue
+    }
     const what = topic === 'rejected' ? 'was rejected' : 'failed'
-    const text = `the apply of plan ${planDigest.slice(0, 12)} ${what} at ${at}: ${why}`
-    all.push({ topic, key: `apply ${name}`, text })
+    const text = `the apply of plan ${event.planDigest.slice(0, 12)} ${what} at ${at}: ${why}`
+    all.push({ topic, key: eventKey(name, event), text })
   }
   const { held, refused, away, error } = state
   if (held) {

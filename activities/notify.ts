@@ -10,8 +10,8 @@ import type { ActivityDependencies } from './dependencies.ts'
 import type { ApplyProgress } from './model.ts'
 import type { Notice, NoticeEvent, NoticeSinkState, NoticeState } from './notice-model.ts'
 import { type NoticeEnvironment, NoticeLost, sendNotice } from './notice-sinks.ts'
-import { isQuiet, noticesOf } from './notices.ts'
-import type { RunningRotation } from './rotation-model.ts'
+import { eventKey, isQuiet, noticesOf } from './notices.ts'
+import type { RotationOrder, RotationProgress, RunningRotation } from './rotation-model.ts'
 import type { SendProgress } from './send-model.ts'
 import type { Watch, WatchState } from './watch-model.ts'
 
@@ -66,10 +66,10 @@ export async function notify(
     )
     const after: NoticeState = { since, sinks: Object.fromEntries(rows) }
     if (JSON.stringify(after) !== JSON.stringify(before)) await watches.putNotices(organizationId, after)
-    for (const [name, { at: endedAt, topic }] of Object.entries(events)) {
-      const wanting = sinks.filter(({ about }) => about.includes(topic))
-      const isTold = wanting.every((sink) => after.sinks[sink.name]!.told[`apply ${name}`] !== undefined)
-      if (isTold || nowMs - Date.parse(endedAt) > KEPT_MS) await watches.removeNoticeEvent(name)
+    for (const [name, event] of Object.entries(events)) {
+      const wanting = sinks.filter(({ about }) => about.includes(event.topic))
+      const isTold = wanting.every((sink) => after.sinks[sink.name]!.told[eventKey(name, event)] !== undefined)
+      if (isTold || nowMs - Date.parse(event.at) > KEPT_MS) await watches.removeNoticeEvent(name)
     }
   } catch (error) {
     const message = error instanceof Error ? withoutKeys(error.message) : 'unknown'
@@ -120,6 +120,24 @@ export async function noteOutcome(
   const at = new Date(clock()).toISOString()
   const event: NoticeEvent = { organizationId, topic: state, planDigest, at, why }
   await watches.putNoticeEvent(encodeHex(sha256(`${planDigest} ${run}`)), event)
+}
+
+/** The same of a rotation, for which nobody may wait any more: the reason would be in its sealed history alone. */
+export async function noteRotation(
+  { planStore, clock }: Pick<ActivityDependencies, 'planStore' | 'clock'>,
+  { organization, user, key }: RotationOrder,
+  { rotationId, state, error }: RotationProgress,
+): Promise<void> {
+  if (state !== 'failed' && state !== 'partial') return
+  const { watches } = planStore
+  if (!(await watches.get(organization.id))?.notify) return
+  await watches.putNoticeEvent(encodeHex(sha256(`rotation ${rotationId}`)), {
+    organizationId: organization.id,
+    topic: 'failed',
+    rotation: { user: user.name, key: key.name, state },
+    at: new Date(clock()).toISOString(),
+    why: error?.message ?? state,
+  })
 }
 
 /** Leaves out what was over for so long that it is told again. */

@@ -10,10 +10,11 @@ import { type BatchRecords, createBatchRecords } from './run-ledger.ts'
 
 /**
  * What has happened to a rotation. `path`: `delete` or `undo`, whichever was begun first: never both, or no key would stay.
- * `offered`: when the new key was about to be sent to a store of secrets, which may have it from then on.
- * `handed`: when the new key was handed over, in milliseconds since the epoch.
+ * `offered`: when the new key was about to be given to its sink, which may have it from then on; `refused`: why the sink, when
+ * it was first given it, did not take it.
+ * `handed`, `ended`: when the new key was handed over, and when the rotation was over, in milliseconds since the epoch.
  */
-export type RotationMark = 'public-key' | 'verified' | 'offered' | 'handed' | 'path' | 'over'
+export type RotationMark = 'public-key' | 'verified' | 'offered' | 'refused' | 'handed' | 'path' | 'ended' | 'over'
 
 export interface RotationLedger {
   enter(order: RotationOrder): Promise<void>

@@ -18,9 +18,9 @@ interface Handing {
   readonly named: { readonly user: string; readonly key: string }
   readonly replacing: Replacing
   readonly tools: StoreTools
-  /** Called before the key is sent to a store. */
+  /** Called before the key is given to the sink, which may have it from then on. */
   readonly offering: () => Promise<unknown>
-  /** Whether it was sent before: the store may have it, whatever it says now. */
+  /** Whether it was given before: the sink may have it, whatever it says now. */
   readonly wasOffered: boolean
 }
 
@@ -36,10 +36,11 @@ export async function handTo(
   try {
     switch (sink.kind) {
       case 'file':
-        return replaceFile(sink.path, key, replacing)
+        return await replaceFile(sink.path, key, { replacing, ...ofStores })
       case 'env-file':
-        return replaceLine(sink, key, replacing)
+        return await replaceLine(sink, key, { replacing, ...ofStores })
       case 'command':
+        await ofStores.offering()
         return await runSink(sink.command, key, named)
       case 'store':
         return await putIntoStore(sink, key.privateKey, {
@@ -50,7 +51,7 @@ export async function handTo(
         return sink satisfies never
     }
   } catch (error) {
-    // INVARIANT: a key that a store may have is not taken away, or its reader would have none that works.
+    // INVARIANT: a key that a sink may have is not taken away, or its reader would have none that works.
     if (error instanceof StoreAway || ofStores.wasOffered) {
       throw new ApplyError(
         'rotate/sink-away',
@@ -123,25 +124,41 @@ function othersIn(text: string, path: string): string | undefined {
   return others.length === 0 ? undefined : 'more than a private key'
 }
 
-function replaceFile(path: string, { publicKey, privateKey }: RotationKey, replacing: Replacing): void {
+type HandingFile = Pick<Handing, 'replacing' | 'offering'>
+
+async function replaceFile(
+  path: string,
+  { publicKey, privateKey }: RotationKey,
+  { replacing, offering }: HandingFile,
+): Promise<void> {
   const before = readReplaced(path)
   const found = /"(?:privateKey|apiPrivateKey)"\s*:\s*"([0-9a-fA-F]{64})"|^\s*([0-9a-fA-F]{64})(?::p256)?\s*$/.exec(
     before ?? '',
   )
-  tell(replacing, found?.[1] ?? found?.[2])
+  const had = found?.[1] ?? found?.[2]
+  if (had?.toLowerCase() === privateKey.reveal()) return
+  tell(replacing, had)
+  await offering()
   writePrivate(path, `${JSON.stringify({ curve: 'p256', publicKey, privateKey: privateKey.reveal() }, undefined, 2)}\n`)
 }
 
 type EnvFile = Extract<RotationSink, { readonly kind: 'env-file' }>
 
-function replaceLine({ path, variable }: EnvFile, { privateKey }: RotationKey, replacing: Replacing): void {
+async function replaceLine(
+  { path, variable }: EnvFile,
+  { privateKey }: RotationKey,
+  { replacing, offering }: HandingFile,
+): Promise<void> {
   const lines = (readPrivate(path) ?? '').split('\n')
   const isIt = (one: string) => one.replace(/^export /, '').startsWith(`${variable}=`)
   const before = lines.find(isIt)
   const line = `${before?.startsWith('export ') ? 'export ' : ''}${variable}=${privateKey.reveal()}`
   const rest = lines.at(-1) === '' ? lines.slice(0, -1) : lines
   const next = before === undefined ? [...rest, line] : rest.map((one) => (isIt(one) ? line : one))
-  tell(replacing, /=["']?([0-9a-fA-F]{64})(?::p256)?["']?\s*$/.exec(before ?? '')?.[1])
+  const had = /=["']?([0-9a-fA-F]{64})(?::p256)?["']?\s*$/.exec(before ?? '')?.[1]
+  if (had?.toLowerCase() === privateKey.reveal()) return
+  tell(replacing, had)
+  await offering()
   writePrivate(path, `${next.join('\n')}\n`)
 }
 
@@ -169,7 +186,11 @@ async function runSink(
     input: Buffer.from(`${privateKey.reveal()}\n`),
     timeoutMs: COMMAND_MS,
     expected: 'nothing',
-    failed: (reason) => new Error(`the command failed: ${reason}`),
+    // One that did not end by itself may have put the key where it belongs.
+    failed: (reason, status) => {
+      const why = `the command failed: ${reason}`
+      return status === undefined ? new StoreAway(why) : new Error(why)
+    },
   })
 }
 

@@ -13,7 +13,7 @@ export interface StoreTools {
   readonly load?: (name: string) => Promise<unknown>
 }
 
-/** Thrown if it is not known whether a store took the key: it did not answer, or somebody else wrote at once. Trying again is safe. */
+/** Thrown if it is not known whether a sink took the key: it did not answer, or somebody else wrote at once. Trying again is safe. */
 export class StoreAway extends Error {}
 
 /** How long one request may take. */

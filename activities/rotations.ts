@@ -9,6 +9,7 @@ import type { ActivityDependencies, RotationDependencies } from './dependencies.
 import { ApplyError } from './error.ts'
 import { findByIntent } from './intent.ts'
 import type { ActivityState, Prepared } from './model.ts'
+import { noteRotation } from './notify.ts'
 import { createRotationKeys } from './rotation-keys.ts'
 import { type RotationOrder, type RotationPart, type RotationProgress, STORE_AWAY_MS } from './rotation-model.ts'
 import { assertTakes, handTo, sinkInWords } from './rotation-sinks.ts'
@@ -154,6 +155,7 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
       const id = await newIdOf(rotationId)
       if (id === undefined) throw refused('there is no new key to take away')
       if ((await ledger.marked(rotationId, 'handed')) !== undefined) throw refused('the new key has taken its place')
+      if (await mayBeIn(rotationId)) throw refused('its sink may have the new key, so both keys stay')
       // INVARIANT: only one of the two keys is ever deleted.
       if ((await ledger.mark(rotationId, 'path', 'undo')) !== 'undo') throw refused('the old key is being deleted')
       return deletion(id)
@@ -171,6 +173,11 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
       throw new ApplyError('rotate/overlap', 'the overlap has not passed yet')
     }
   }
+
+  /** Whether the sink was given the new key and has not said at once that it does not have it. */
+  const mayBeIn = async (rotationId: string) =>
+    (await ledger.marked(rotationId, 'offered')) !== undefined &&
+    (await ledger.marked(rotationId, 'refused')) === undefined
 
   /** Throws `rotate/sink-failed` if the sink could not be reached for longer than the order allows, and has never been sent the key. */
   const assertStillWaits = async ({ rotationId, sink, awayMs = STORE_AWAY_MS }: RotationOrder): Promise<void> => {
@@ -307,6 +314,9 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
       await assertOwn(order, own)
       const key = keys.get(rotationId)
       const isItself = own.publicKey.toLowerCase() === order.key.publicKey
+      const refusal = before === undefined ? await ledger.marked(rotationId, 'refused') : undefined
+      // Said before, by a worker that died: the key may be taken away, so nobody is given it any more.
+      if (refusal !== undefined) throw new ApplyError('rotate/sink-failed', refusal)
       if (before === undefined) {
         // INVARIANT: before a key is written over, it is kept until the API has deleted it.
         const replacing = (replaced: Secret) => {
@@ -318,8 +328,14 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
           replacing,
           tools: opened().stores ?? { environment: {} },
           wasOffered: (await ledger.marked(rotationId, 'offered')) !== undefined,
-          offering: () => ledger.mark(rotationId, 'offered', String(deps.clock())),
+          async offering() {
+            await ledger.mark(rotationId, 'offered', String(deps.clock()))
+            // Of two that do this step at once, one may have been refused meanwhile.
+            if ((await ledger.marked(rotationId, 'path')) === 'undo') throw refused('the new key is being taken away')
+          },
         }).catch(async (error: unknown) => {
+          if (error instanceof ApplyError && error.code === 'rotate/sink-failed')
+            await ledger.mark(rotationId, 'refused', error.message)
           await assertStillWaits(order)
           throw error
         })
@@ -348,13 +364,15 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
 
     async recordRotation({ progress }) {
       const { rotationId, state } = progress
-      await getOpen(rotationId)
+      const order = await getOpen(rotationId)
       const oldIsDeleted = (await ledger.part(rotationId, 'delete').produced()) !== undefined
       if (state === 'done' && !oldIsDeleted) throw refused('no key was deleted')
       await ledger.putProgress(progress)
       if (state !== 'done' && state !== 'failed' && state !== 'partial') return
       const tookPlace = (await ledger.marked(rotationId, 'handed')) !== undefined
       if (rotation) keys.forget(rotationId, tookPlace && !oldIsDeleted ? 'new' : 'both')
+      await noteRotation(deps, order, progress)
+      await ledger.mark(rotationId, 'ended', String(deps.clock()))
       await ledger.mark(rotationId, 'over', state)
     },
   }

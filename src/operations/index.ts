@@ -42,6 +42,7 @@ export { assertFolder, type GivenValues, loadFolder } from './load-folder.ts'
 export { type LockNews, lockNews } from './lock-news.ts'
 export { sendBatchWorkflowId, sendWorkflowId, taskQueueOf } from './names.ts'
 export {
+  failedRotations,
   giveUpRotation,
   type OpenRotation,
   openRotations,

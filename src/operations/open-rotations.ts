@@ -1,4 +1,4 @@
-/** Rotations that are not over: how they stand, those that somebody ended at Temporal, and giving those up. */
+/** Rotations that are not over or have failed: how they stand, those that somebody ended at Temporal, and giving those up. */
 import { join } from 'node:path'
 import {
   createPlanStore,
@@ -76,6 +76,27 @@ export async function openRotationsWithEnds(applies: ApplyPlace): Promise<readon
     open.push({ ...progress, sink, ...(end === undefined ? {} : { end }) })
   }
   return open
+}
+
+/** How long one that has failed is shown. */
+const SHOWN_MS = 7 * 24 * 60 * 60_000
+
+/** The rotations of an organization that failed, or ended in part, in the last week, and whose user has had no other since. */
+export async function failedRotations(
+  { dataDir, organizationId }: Pick<ApplyPlace, 'dataDir' | 'organizationId'>,
+  nowMs: number,
+): Promise<readonly OpenRotation[]> {
+  const rotations = rotationsOf(dataDir)
+  const orders = (await rotations.list()).filter(({ organization }) => organization.id === organizationId)
+  const last = new Map(orders.map((order) => [order.user.id, order]))
+  const failed: OpenRotation[] = []
+  for (const { rotationId, sink } of last.values()) {
+    const endedAt = await rotations.marked(rotationId, 'ended')
+    if (endedAt === undefined || nowMs - Number(endedAt) > SHOWN_MS) continue
+    const progress = await rotations.getProgress(rotationId)
+    if (progress?.state === 'failed' || progress?.state === 'partial') failed.push({ ...progress, sink })
+  }
+  return failed
 }
 
 /** What the begun rotations of a user that are not over mean for a new order. */

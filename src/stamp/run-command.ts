@@ -12,8 +12,8 @@ export interface CommandRun {
   readonly timeoutMs: number
   /** What it should have printed, for the error of a command that printed more than 64 KiB. */
   readonly expected: string
-  /** Makes the error from why it failed, a clause. */
-  readonly failed: (reason: string) => Error
+  /** Makes the error from why it failed, a clause, and its exit status; undefined where it did not end by itself. */
+  readonly failed: (reason: string, status?: number) => Error
 }
 
 /**
@@ -40,7 +40,7 @@ export function runCommand(run: CommandRun): Promise<Buffer> {
       child.stderr!.destroy()
       settle()
     }
-    const fail = (reason: string) => end(() => reject(failed(reason)))
+    const fail = (reason: string, status?: number) => end(() => reject(failed(reason, status)))
     const timer = setTimeout(() => fail(`it took longer than ${timeoutMs / 1000} s`), timeoutMs)
 
     // A command that does not read its stdin may end before all is written.
@@ -56,7 +56,7 @@ export function runCommand(run: CommandRun): Promise<Buffer> {
     child.on('error', (error) => fail(error.message))
     child.on('close', (status, signal) => {
       if (status === 0) end(() => resolve(Buffer.concat(output)))
-      else fail(`it ended with ${signal ?? `status ${status}`}${firstLine(complaint)}`)
+      else fail(`it ended with ${signal ?? `status ${status}`}${firstLine(complaint)}`, status ?? undefined)
     })
   })
 }

@@ -416,6 +416,34 @@ describe('an audience', () => {
     expect(textAt(1)).toContain('of ci is handing over for half an hour and more')
   })
 
+  test.each([
+    ['failed', 'failed at'],
+    ['partial', 'ended in part, with the new key in use, at'],
+  ] as const)('hears once that a rotation has %s, from the look after it', async (state, how) => {
+    await watch({ kind: 'slack', about: ['failed'] }, { kind: 'webhook', about: ['drift'] })
+    const rotationId = `rotation${state}`
+    await store.rotations.enter({
+      ...{ rotationId, organization: { name: 'acme', id: ORGANIZATION, baseUrl: 'http://127.0.0.1:1' } },
+      ...{ user: { id: 'u', name: 'ci' }, key: { id: 'k', name: 'ci-key', publicKey: '02ab' }, overlapMs: 1 },
+      ...{ sink: { kind: 'command', command: 'true' }, orderedAt: new Date(START).toISOString() },
+    })
+    const error = {
+      code: 'rotate/sink-failed',
+      message: 'the command failed: it ended with status 3\u001b[2J',
+    } as never
+    const old = { id: 'k', publicKey: '02ab' }
+    const names = { user: 'forged', key: 'forged' }
+    const progress = { ...names, rotationId, state, old, activities: {}, startedAt: '2026-01-01T12:00:00.000Z', error }
+    await steps.recordRotation({ progress })
+    for (let looks = 0; looks < 3; looks++) await look()
+    expect(receiver.arrived).toHaveLength(1)
+    expect(textAt(0)).toContain(`• failed: the rotation of the key \`ci-key\` of ci ${how}`)
+    expect(textAt(0)).toContain('it ended with status 3')
+    expect(textAt(0)).not.toContain('\u001b')
+    expect(textAt(0)).not.toContain('forged')
+    expect(await store.watches.noticeEvents(ORGANIZATION)).toEqual({})
+  })
+
   test.each(['failed', 'rejected'] as const)(
     'hears once that an apply has %s, from the look after it',
     async (state) => {

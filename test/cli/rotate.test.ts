@@ -18,6 +18,7 @@ afterAll(async () => {
 
 test('rotate key: the overlap is shown by status; the key in use goes into its own file alone, and the next command finds it', async () => {
   const { service, folder, env } = stage
+  await createTestUser(service, 'late-bot')
   const run = (...args: readonly string[]) => quorate(args, { env, cwd: folder })
   const { userId, client } = await createTestUser(service, 'ci-bot')
   const rotate = ['rotate', 'key', '--user', 'ci-bot', '--name', 'ci-bot-key', '--yes', '--json']
@@ -126,6 +127,16 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
   const plan = await run('plan', 'defs', '--json')
   expect([plan.exit, JSON.parse(plan.stdout)]).toMatchObject([0, { changes: [], guards: [] }])
   expect((await run('status')).exit).toBe(0)
+
+  // Of one that fails when no command waits for it any more, the reason is in no history alone.
+  const lateKey = ['rotate', 'key', '--user', 'late-bot', '--name', 'late-bot-key', '--overlap', '0', '--yes']
+  expect((await run(...lateKey, '--to-command', 'exit 3')).exit).toBe(1)
+  const failed = await run('status')
+  expect([failed.exit, failed.stdout]).toEqual([6, expect.stringMatching(/^failed +late-bot-key of late-bot$/m)])
+  expect(failed.stdout).toContain('it ended with status 3')
+  expect((await run(...lateKey, '--to-command', 'cat > late.key')).exit).toBe(0)
+  const again = await run('status')
+  expect([again.exit, again.stdout]).toEqual([0, expect.not.stringContaining('late-bot')])
 
   async function own() {
     const { apiKeys } = await service.root.query('get_api_keys', { userId: service.rootUserId })

@@ -1,6 +1,6 @@
 /** The rotation workflow, the real client, the real service and Temporal: nothing between them is a double. */
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -341,6 +341,57 @@ test('a new key that the API takes for somebody else’s, or that cannot be hand
   expect(Object.keys(unhanded.activities)).toEqual(['create', 'undo'])
   expect(await publicKeysOf(user.userId)).toEqual([user.publicKey])
   expect(readFileSync(path, 'utf8').trim()).toBe(user.privateKey)
+})
+
+test('a sink that has the key is not deprived of it, though the worker died before it could say so and the sink refuses it then', async () => {
+  const { user, path } = await makeUser('retried')
+  const works = async () => {
+    const text = readFileSync(path, 'utf8')
+    const privateKey = text.startsWith('{') ? readKey(path).privateKey : text.trim()
+    return (await service.client(privateKey).query('whoami')).userId === user.userId
+  }
+  const refusing = join(folder, 'refusing')
+  const command = `test -e ${refusing} && exit 3; cat > ${path}; touch ${refusing}`
+  const losesHanded = (meanwhile: () => void) => {
+    const { mark } = store.rotations
+    const broken: typeof mark = (rotationId, which, value) => {
+      if (which !== 'handed') return mark(rotationId, which, value)
+      Object.assign(store.rotations, { mark })
+      meanwhile()
+      throw ApplicationFailure.retryable('the worker was killed', 'apply/timed-out')
+    }
+    Object.assign(store.rotations, { mark: broken })
+  }
+
+  losesHanded(() => {})
+  const run = await begin(user, { kind: 'command', command })
+  const away = await run.until(({ error }) => error?.message.includes('status 3') === true)
+  expect(away).toMatchObject({ state: 'handing over', error: { code: 'rotate/sink-away' } })
+  expect(await works()).toBe(true)
+  rmSync(refusing)
+  await run.handle.signal('nudge')
+  expect(await run.ended()).toMatchObject({ state: 'done' })
+  expect(await works()).toBe(true)
+
+  // Nobody can say what a command did that was ended.
+  const count = join(folder, 'count')
+  const killed = `cat > ${path}; test -e ${count} || { touch ${count}; kill -9 $$; }`
+  expect(await (await begin(user, { kind: 'command', command: killed })).ended()).toMatchObject({ state: 'done' })
+  expect(await works()).toBe(true)
+
+  // A file that has the key needs no second one beside it.
+  losesHanded(() => mkdirSync(join(`${path}.new`, 'occupied'), { recursive: true }))
+  expect(await (await begin(user, { kind: 'file', path })).ended()).toMatchObject({ state: 'done' })
+  expect(await works()).toBe(true)
+  rmSync(`${path}.new`, { recursive: true })
+
+  // The new key is gone from the data folder: nobody can hand it over again, and it is not taken away.
+  losesHanded(() => rmSync(join(folder, 'rotation-keys'), { recursive: true }))
+  const partial = await (await begin(user, { kind: 'file', path })).ended()
+  expect(partial).toMatchObject({ state: 'partial', error: { code: 'rotate/key-missing' } })
+  expect(partial.error!.message).toContain('its sink may have the new key, so both keys stay')
+  expect((await publicKeysOf(user.userId)).length).toBe(2)
+  expect(await works()).toBe(true)
 })
 
 test('a file that cannot take the new key is found out before one is registered, and before another makes room', async () => {

@@ -13,6 +13,7 @@ import {
   cancelApply,
   exitOf,
   exitOfAll,
+  failedRotations,
   findApply,
   followApply,
   followBegun,
@@ -138,9 +139,10 @@ async function lookAtTemporal(input: CommandInput, patience: Patience): Promise<
       const watched = await findWatched(input, applies)
       const shown = watched ? { watch: watchJson(watched) } : {}
       const watchLines = watched ? `\nWatched\n${renderWatch(watched, io.style, Date.now())}` : ''
-      const rotations = await openRotationsWithEnds(applies)
+      const open = await openRotationsWithEnds(applies)
+      const rotations = cancels ? open : [...open, ...(await failedRotations(applies, Date.now()))]
       if (options['cancel'])
-        for (const { end, rotationId } of rotations) if (end) await giveUpRotation(applies.dataDir, rotationId)
+        for (const { end, rotationId } of open) if (end) await giveUpRotation(applies.dataDir, rotationId)
       if (!json)
         for (const one of rotations)
           io.out(renderRotation(one, io.style, place.now()) + renderRotationEnd(one, options['cancel'] === true))
