@@ -1,5 +1,5 @@
-import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { chmodSync, existsSync, lstatSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
 import { exposureOf } from './exposure.ts'
 import { exposed } from './private-file.ts'
@@ -10,7 +10,7 @@ const OWNER_ONLY = 0o700
 
 /**
  * Makes a folder for its owner alone, with the folders above it, unless it is there; then it must be its owner's, and others
- * may not write it. Throws `local/exposed`, and what the system says in words (`explainSystemError`).
+ * may not write it. In a Git work tree Git is told to ignore what was made, so that `git add .` takes no key. Throws `local/exposed`, and what the system says in words (`explainSystemError`).
  */
 export function ensurePrivateFolder(folder: string): void {
   ensureFolder(folder, OWNER_ONLY)
@@ -24,7 +24,9 @@ export function ensurePrivateFolder(folder: string): void {
  */
 export function ensureFolder(folder: string, mode?: number): void {
   try {
-    makeFolder(folder, mode)
+    const made = makeFolder(folder, mode)
+    if (made !== undefined && mode === OWNER_ONLY && isInGit(resolve(made)))
+      writeFileSync(join(made, '.gitignore'), '*\n', { mode: 0o600 })
     if (!statSync(folder).isDirectory()) throw notAFolder(folder)
   } catch (error) {
     throw explainSystemError(error, { doing: `the folder \`${folder}\` cannot be used`, path: folder })
@@ -47,18 +49,28 @@ export function assertPrivateFolder(folder: string): boolean {
   return true
 }
 
-/** Not Node's own recursive form: it does not end where a folder cannot be made and does not exist, such as `/proc/x`. */
-function makeFolder(folder: string, mode: number | undefined): void {
-  if (statSync(folder, { throwIfNoEntry: false })) return
+/**
+ * Gives the topmost folder that it made, if any. Not Node's own recursive form: it does not end where a folder cannot be made and
+ * does not exist, such as `/proc/x`.
+ */
+function makeFolder(folder: string, mode: number | undefined): string | undefined {
+  if (statSync(folder, { throwIfNoEntry: false })) return undefined
   const above = dirname(folder)
-  if (above !== folder) makeFolder(above, mode)
+  const topmost = above === folder ? undefined : makeFolder(above, mode)
   try {
     mkdirSync(folder, mode)
     if (mode !== undefined) chmodSync(folder, mode)
   } catch (error) {
     // Made meanwhile by another process, and looked at next.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return topmost
   }
+  return topmost ?? folder
+}
+
+function isInGit(folder: string): boolean {
+  const above = dirname(folder)
+  return existsSync(join(folder, '.git')) || (above !== folder && isInGit(above))
 }
 
 function notAFolder(folder: string): QuorateError {

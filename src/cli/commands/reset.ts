@@ -34,6 +34,7 @@ const OWN = [
   /^(values\.json|compromised\.json|vote-reasons\.ndjson|quorate\.lock\.yaml|background\.log|payload\.key)$/,
   // URLs of nodes may hold keys.
   /^(chains\.json|codec\.token)(\.new)?$/,
+  /^\.gitignore$/,
 ]
 
 /** Folders that are deleted once they are empty. */
