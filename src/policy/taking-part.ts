@@ -6,9 +6,12 @@
  * whose condition does not hold, or errs, neither allows nor denies nor invites anybody to vote. It still takes steps of the request's
  * budget, of which `stepsOfOthers` gives no fewer than they are.
  */
+import { type Expression, sizeOf } from './ast.ts'
 import { type CompiledPolicy, holds } from './compiled-policy.ts'
+import { compile } from './evaluate.ts'
+import type { CompiledExpression } from './expression.ts'
 import { longestVoterList, needsOf } from './fast/sound.ts'
-import { createBudget, createFrame, isUsedUp } from './frame.ts'
+import { createBudget, createFrame, type Frame, isUsedUp } from './frame.ts'
 import type { PolicyContext } from './model.ts'
 
 export interface TakingPart {
@@ -24,16 +27,18 @@ export function takingPart(policies: readonly CompiledPolicy[], request: PolicyC
   const budget = createBudget()
   const frames = items.map((item) => createFrame(item, budget))
   const taking: CompiledPolicy[] = []
-  const consensuses: { readonly cost: number; readonly depth: number; readonly longestList: number }[] = []
+  const consensuses: Bounds[] = []
+  const boundsOf = createBounds()
+  const clauses = frames.map(createClauses)
   let stepsOfConditions = 0
   for (const policy of policies) {
     const before = budget.steps
-    const consensus = policy.consensus === undefined ? NOTHING : boundsOf(policy.consensus)
+    const consensus = boundsOf(policy)
     const takesPart =
       consensus === undefined ||
-      frames.some((frame) => {
+      frames.some((frame, at) => {
         holds(policy.time, frame)
-        return holds(policy.condition, frame) === true
+        return clauses[at]!(policy.condition)
       })
     if (isUsedUp(budget)) return { taking: policies, stepsOfOthers: () => 0 }
     if (takesPart) taking.push(policy)
@@ -45,8 +50,7 @@ export function takingPart(policies: readonly CompiledPolicy[], request: PolicyC
   const stepsOfOthers = (voted: PolicyContext) => {
     const longest = longestVoterList(voted)
     if (longest === undefined) return Number.POSITIVE_INFINITY
-    const steps = ({ cost, depth, longestList }: (typeof consensuses)[number]) =>
-      cost * Math.max(1, longest, longestList) ** depth
+    const steps = ({ cost, depth, longestList }: Bounds) => cost * Math.max(1, longest, longestList) ** depth
     const ofConsensuses = consensuses.reduce((sum, one) => sum + steps(one), 0)
     // Whether one may vote asks for the decision of each item of a batch first.
     return 2 * stepsOfConditions + items.length * ofConsensuses
@@ -54,11 +58,77 @@ export function takingPart(policies: readonly CompiledPolicy[], request: PolicyC
   return { taking, stepsOfOthers }
 }
 
-const NOTHING = { cost: 0, depth: 0, longestList: 0 }
+/** What bounds the steps of an expression. */
+interface Bounds {
+  readonly cost: number
+  readonly depth: number
+  readonly longestList: number
+}
 
-/** What bounds the steps of an expression; undefined where nothing does. */
-function boundsOf(expression: NonNullable<CompiledPolicy['consensus']>) {
-  const needs = needsOf(expression)
-  if (needs === undefined || needs.sliced.size > 0) return undefined
-  return { cost: expression.cost, depth: needs.depth, longestList: needs.longestList }
+/**
+ * Finds what bounds the steps of a policy's consensus; undefined where nothing does. Texts that differ in what stands in quotes alone have
+ * the same tree but for these literals, and where nothing is called or looked up by name, their values bear on no type and no bound: of
+ * such texts one is compiled.
+ */
+function createBounds(): (policy: CompiledPolicy) => Bounds | undefined {
+  const known = new Map<string, Bounds>()
+  return (compiled) => {
+    const text = compiled.policy.consensus
+    if (text === undefined || text === null) return { cost: 0, depth: 0, longestList: 0 }
+    const parts = text.split("'")
+    const shape = parts.filter((_, at) => at % 2 === 0).join("'")
+    const isWhole = parts.length % 2 === 1 && text.length < SHORT
+    const same = isWhole ? known.get(shape) : undefined
+    if (same) return { ...same, cost: same.cost + (text.length >> 6) }
+    const { consensus } = compiled
+    const needs = consensus && needsOf(consensus)
+    if (!consensus || !needs || needs.sliced.size > 0) return undefined
+    const { depth, longestList } = needs
+    if (isWhole) known.set(shape, { cost: consensus.cost - (text.length >> 6), depth, longestList })
+    return { cost: consensus.cost, depth, longestList }
+  }
+}
+
+/** Texts of this length are never too long for an expression. */
+const SHORT = 4_096
+
+/** The evaluators of clauses, by their trees. */
+const compiledClauses = new WeakMap<Expression, CompiledExpression>()
+
+/**
+ * Tells whether conditions hold for a request. The clauses that a condition joins with `&&` are evaluated by themselves, equal ones of many
+ * conditions once; the request pays for each as often as it stands there.
+ */
+function createClauses(frame: Frame): (condition: CompiledExpression | undefined) => boolean {
+  const known = new Map<string, { readonly holds: boolean; readonly steps: number }>()
+  return (condition) => {
+    const { tree } = condition ?? {}
+    if (!condition || tree?.kind !== 'logic' || tree.operator !== '&&') return holds(condition, frame) === true
+    const { field, unit, cost } = condition
+    frame.budget.steps -= cost
+    let all = true
+    for (const clause of tree.operands) {
+      const text = unit.text.slice(clause.start, clause.end)
+      let found = known.get(text)
+      if (found === undefined) {
+        const expression = compiledClauses.get(clause) ?? {
+          field,
+          unit,
+          tree: clause,
+          evaluate: compile(unit, clause, undefined),
+          cost: sizeOf(clause),
+        }
+        compiledClauses.set(clause, expression)
+        const before = frame.budget.steps
+        // Its nodes are paid for with the condition.
+        frame.budget.steps += expression.cost
+        found = { holds: holds(expression, frame) === true, steps: before - frame.budget.steps }
+        frame.budget.steps = before
+        known.set(text, found)
+      }
+      frame.budget.steps -= found.steps
+      all &&= found.holds
+    }
+    return all
+  }
 }
