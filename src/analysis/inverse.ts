@@ -48,9 +48,9 @@ export function inverseOf(
 ): Inverse {
   const { resources, lost, again } = wantedBack(before, after)
   const { organizationId } = actual
-  const living = { ...actual, resources: after }
   const held = parentsOf(resources, after)
   const all = [...held, ...resources]
+  const living = { ...actual, resources: again.length > 0 ? after : bearingOn(all, after) }
   const desired = { organization, organizationId, resources: all, manageAll: new Set<KindName>(), digest: '' }
   // Names may have passed on to other things: which live one is meant is told by its id.
   const rows = all.flatMap(({ address, id }) => (id === undefined ? [] : [[address, { id }] as const]))
@@ -179,6 +179,21 @@ function named(before: Things, again: Things): readonly Lost[] {
     const id = one.kind === 'policy' ? [...mentionsOf(one)].find((text) => ids.has(text)) : undefined
     if (id === undefined) return []
     return [{ address: one.address, why: `it names ${ids.get(id)} by its id, and made again that has another` }]
+  })
+}
+
+/**
+ * Of what lives, what can bear on a plan that makes nothing again: what it touches, found by id, what that holds, the quorum, and by what
+ * its members come in. What is made again may be known by its name, or refer to anything.
+ */
+function bearingOn(all: Things, after: Things): Things {
+  const ids = new Set(all.map(({ id }) => id))
+  const isQuorum = ({ kind }: Resource) => kind === 'rootQuorum'
+  const members = new Set(after.filter(isQuorum).flatMap(({ fields }) => listOf(fields['users']).map(String)))
+  return after.filter((one) => {
+    const { id, kind, parentId = '' } = one
+    const letsMemberIn = kinds[kind].credential !== undefined && members.has(parentId)
+    return ids.has(id) || ids.has(parentId) || isQuorum(one) || letsMemberIn
   })
 }
 
