@@ -4,10 +4,12 @@
  * wallets and private keys that differ; all of them if the root quorum differs. Answers are compared as sets of ids; they are shortened
  * and given names last. Answers that are not known to be the same are reported as a change.
  */
+
 import type { Access, AccessChange } from '../plan/index.ts'
 import { authorize, type Coalitions, mayVote, type Voter, writeByTeam } from '../policy/index.ts'
-import { organizationOf, type Resource } from '../resources/index.ts'
+import type { Resource } from '../resources/index.ts'
 import { breathe, computing } from './computing.ts'
+import { organizationIn } from './everybody.ts'
 import { decisionsMayDiffer, touchedThings } from './influence.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import {
@@ -84,16 +86,18 @@ export function accessChanges(
   },
 ): readonly AccessChange[] {
   const reader = createRuleReader(compile, nowMs)
-  const sideOf = (state: OrganizationState): Side => ({
-    state,
-    answers: createAnswers(organizationOf(state.things), nowMs),
-    ask: createQuestions(state, reader),
-  })
-  const [old, now] = [sideOf(before), sideOf(after)]
-  const holders = holderPairs(before, after)
+  const [had, has] = [organizationIn(before), organizationIn(after)]
+  const answers = createAnswers(had, nowMs)
+  const old: Side = { state: before, answers, ask: createQuestions(before, reader) }
+  const now: Side = {
+    state: after,
+    answers: has === had ? answers : createAnswers(has, nowMs),
+    ask: createQuestions(after, reader),
+  }
   return computing('who gains or loses power', () => {
     const differs = createDifference(old, now, { reader, nowMs })
     const compare = createComparison(old, now, { differs, namesById })
+    const holders = holderPairs(before, after).filter(differs.mayTouch)
     return [...holders, undefined].flatMap((pair) =>
       POWER_NAMES.flatMap((power) => changesOf(power, pair, { differs, compare })),
     )
@@ -157,6 +161,8 @@ function changesOf(
 
 /** The differences between two states that can change a power. */
 interface Difference {
+  /** Whether the answer for some request about it could have changed: of most wallets and keys that is said by their names alone. */
+  readonly mayTouch: (pair: HolderPair) => boolean
   /** Whether the answer for a request could have changed. */
   readonly touches: (request: PowerRequest, pair: HolderPair | undefined) => boolean
   /** Whether a person who differs between the states may be in a set of these answers. */
@@ -170,23 +176,18 @@ function createDifference(
   { reader, nowMs }: { readonly reader: RuleReader; readonly nowMs: number },
 ): Difference {
   const text = (value: unknown) => JSON.stringify(value)
-  const [then, later] = [old, now].map(
-    ({ answers }) => new Map(answers.people.map((one) => [text(one.approver) + text(one.credentials), one])),
-  )
-  const moved = [
-    ...[...then!].filter(([key]) => !later!.has(key)),
-    ...[...later!].filter(([key]) => !then!.has(key)),
-  ].map(([, person]) => person)
+  const moved = movedBetween(old.answers, now.answers)
   const sameQuorum = text(old.answers.organization.rootQuorum) === text(now.answers.organization.rootQuorum)
   const members = new Set([old, now].flatMap(({ answers }) => answers.organization.rootQuorum.userIds))
   const isCentral = !sameQuorum || moved.some(({ approver }) => members.has(approver.id))
   const context = contextFor(now.answers.organization, nowMs, false)
   const { rootQuorum: _, ...base } = context
   const counting = new Map<number, boolean>()
-  const counts = ({ serial, consensus }: PolicyRule): boolean => {
+  const counts = (rule: PolicyRule): boolean => {
     breathe()
-    const known = counting.get(serial) ?? moved.some((person) => countsIn(consensus, base, person))
-    counting.set(serial, known)
+    const { consensusSerial } = rule
+    const known = counting.get(consensusSerial) ?? moved.some((person) => countsIn(rule.consensus, base, person))
+    counting.set(consensusSerial, known)
     return known
   }
   const rulesOf = ({ state }: Side) => thingsOf(state, 'policy').map(reader.ruleOf)
@@ -205,17 +206,38 @@ function createDifference(
   return {
     sameQuorum,
     movedCount: ({ applying }) => isCentral || applying.some(({ rule }) => counts(rule)),
+    mayTouch: (pair) => isCentral || isOther(pair) || touching.some((rule) => mayHoldFor(rule, pair)),
     touches: (request, pair) => {
-      if (isCentral || (pair && (!pair.was || !pair.is || pair.was.label !== pair.is.label))) return true
+      if (isCentral || (pair && isOther(pair))) return true
       const rules = touchingOf(request)
       if (!pair) return rules.length > 0
-      return rules.some((rule) => {
-        const pins = rule.pins[pair.root]
-        if (pins && !pinsOf(pair.is!).some((pin) => pins.has(pin))) return false
-        return reader.possible(rule, { ...request, holder: pair.is! }).canHold
-      })
+      return rules.some(
+        (rule) => mayHoldFor(rule, pair) && reader.possible(rule, { ...request, holder: pair.is! }).canHold,
+      )
     },
   }
+}
+
+/** People of one state who are not the same in the other. */
+function movedBetween({ people: had }: Answers, { people: has }: Answers): readonly Voter[] {
+  if (had === has) return []
+  const [then, later] = [had, has].map(
+    (people) => new Map(people.map((one) => [JSON.stringify([one.approver, one.credentials]), one])),
+  )
+  const without = (some: ReadonlyMap<string, Voter>, others: ReadonlyMap<string, Voter>) =>
+    [...some].flatMap(([key, person]) => (others.has(key) ? [] : [person]))
+  return [...without(then!, later!), ...without(later!, then!)]
+}
+
+/** Whether a holder is in one state alone, or has another name. */
+function isOther({ was, is }: HolderPair): boolean {
+  return !was || !is || was.label !== is.label
+}
+
+/** Whether the names in a policy let it hold for what both states have. */
+function mayHoldFor({ pins }: PolicyRule, { root, is }: HolderPair): boolean {
+  const names = pins[root]
+  return names === undefined || pinsOf(is!).some((pin) => names.has(pin))
 }
 
 /** The elements that the first list has more often than the other. */

@@ -1,9 +1,10 @@
 import { actingVoter, type Organization } from '../authority/index.ts'
 import { type AccessLimit, type Batch, type Forecast, fillParameters, type Plan } from '../plan/index.ts'
 import type { PolicyContext } from '../policy/index.ts'
-import { type Actual, type Desired, organizationOf } from '../resources/index.ts'
+import type { Actual, Desired } from '../resources/index.ts'
 import { accessChanges, powersMayDiffer } from './access.ts'
 import { breathe, computing } from './computing.ts'
+import { organizationIn } from './everybody.ts'
 import { createSensitivity, type Influence, influenceOf, influences, policyVersions, requestKey } from './influence.ts'
 import { contextOf, outcomeOf } from './outcome.ts'
 import { createPolicyCompiler, type PolicyCompiler, policiesOf, policyText } from './policies.ts'
@@ -136,7 +137,7 @@ function createJudge(
     { type, parameters },
     state,
   ) => {
-    organization ??= organizationOf(state.things)
+    organization ??= organizationIn(state)
     const submitter = actingVoter(organization, actor)
     if (!submitter) return { outcome: { outcome: 'denied', reason: `${actor.userName} will not be a user any more` } }
     policies ??= policiesOf(state, compile)

@@ -4,11 +4,11 @@ import {
   missingFactors,
   type Organization,
   timedBy,
-  votersOf,
 } from '../authority/index.ts'
 import type { Forecast } from '../plan/index.ts'
 import { authorize, type CompiledPolicy, type Decision, type PolicyContext, whoElse } from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'
+import { votersIn } from './everybody.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** One request as it would be decided. */
@@ -30,7 +30,7 @@ export function outcomeOf(request: ForecastRequest): Forecast {
   // Asked only where a policy has such a time: a plan has hundreds of requests.
   const answer = (some: readonly CompiledPolicy[]) => [
     authorize(some, alone).outcome,
-    whoElse(some, alone, votersOf(organization, nowMs)),
+    whoElse(some, alone, votersIn(organization, nowMs)),
   ]
   const timed = timedBy(policies, alone, answer)
   const now = outcomeNow(request, alone)
@@ -46,7 +46,7 @@ function outcomeNow(request: ForecastRequest, alone: PolicyContext): Forecast {
   if (decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS')
     return { outcome: 'denied', reason: whyDenied(decision, request) }
 
-  const needs = whoElse(policies, alone, votersOf(organization, nowMs))
+  const needs = whoElse(policies, alone, votersIn(organization, nowMs))
   if (needs === 'too-many')
     return { outcome: 'depends', reason: 'it waits, and there are too many ways to approve it to try them all' }
   if (needs === 'nobody' || !needs)

@@ -2,10 +2,11 @@
  * The answer to a question: the sets of people who get such a request executed among themselves and from which nobody can be left
  * out, without a condition and under each. People are told apart by their ids, and named last.
  */
-import { type Organization, votersOf } from '../authority/index.ts'
+import type { Organization } from '../authority/index.ts'
 import { type Coalitions, type PolicyContext, type Voter, whoCan } from '../policy/index.ts'
 import { nameValue } from '../resources/index.ts'
 import { breathe } from './computing.ts'
+import { votersIn } from './everybody.ts'
 import type { Applying, PowerQuestion } from './questions.ts'
 import { simplest, without } from './same-coalitions.ts'
 import { restsOnIncluded } from './separable.ts'
@@ -41,7 +42,7 @@ type Find = (applying: readonly Applying[], isRootOnly: boolean, hasQuorum?: boo
 export function createAnswers(
   organization: Organization,
   nowMs: number,
-  people: readonly Voter[] = votersOf(organization, nowMs),
+  people: readonly Voter[] = votersIn(organization, nowMs),
 ): Answers {
   const names = new Map(people.map(({ name, approver }) => [approver.id, name]))
   const byId = people.map((one): Voter => ({ ...one, name: one.approver.id }))

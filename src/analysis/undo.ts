@@ -4,11 +4,12 @@
  * the inverse plan, and others where nobody gets through in that one. `nobody` is said only where no order leads to the end, and no moves
  * (`indirect.ts`) either; where that could not be tried out, the answer is unknown.
  */
-import { contextOf, votersOf, whenActive } from '../authority/index.ts'
+import { contextOf, whenActive } from '../authority/index.ts'
 import { fillParameters, type Plan, type PlanInput, type Undo } from '../plan/index.ts'
 import { type Coalitions, type CompiledPolicy, type PolicyContext, whoCan, writeByTeam } from '../policy/index.ts'
-import { kinds, organizationOf, type Resource, referencesOf } from '../resources/index.ts'
+import { kinds, type Resource, referencesOf } from '../resources/index.ts'
 import { breathe, computing } from './computing.ts'
+import { organizationIn, votersIn } from './everybody.ts'
 import { createMoves } from './indirect.ts'
 import { influenceOf } from './influence.ts'
 import { type Inverse, inverseOf } from './inverse.ts'
@@ -113,8 +114,8 @@ function createWalk(
   const names = new Map<string, string>()
   let isTimed = false
   const sideOf = (state: OrganizationState) => {
-    const organization = organizationOf(state.things)
-    const voters = votersOf(organization, nowMs)
+    const organization = organizationIn(state)
+    const voters = votersIn(organization, nowMs)
     for (const { name, approver } of voters) if (!names.has(approver.id)) names.set(approver.id, name)
     const people = voters.map((one) => ({ ...one, name: one.approver.id }))
     const policies = policiesOf(state, compile)

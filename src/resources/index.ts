@@ -32,7 +32,7 @@ export {
   type Value,
 } from './model.ts'
 export { scopedNames } from './named.ts'
-export { organizationOf } from './people.ts'
+export { organizationOf, saysWhoThereIs } from './people.ts'
 export { claimsOf, type TokenClaims } from './token-claims.ts'
 export {
   isPlainRecord,

@@ -1,12 +1,19 @@
 import { type Credential, loginFacts, type Organization, type User } from '../authority/index.ts'
 import { kinds } from './catalogue.ts'
 import { loginFeaturesOf } from './feature.ts'
-import { KINDS, type Resource } from './model.ts'
+import { KINDS, type KindName, type Resource } from './model.ts'
 import { listOf } from './value.ts'
 import { toMfaPolicy } from './wire/mfa-policy.ts'
 
 /** Kinds of credentials, in the order in which one is taken for a user's where nobody says which. */
 const CREDENTIAL_KINDS = KINDS.filter((kind) => kinds[kind].credential)
+
+const KINDS_READ: ReadonlySet<KindName> = new Set([...CREDENTIAL_KINDS, 'user', 'mfaPolicy', 'feature', 'rootQuorum'])
+
+/** Whether `organizationOf` reads it; it reads nothing else. */
+export function saysWhoThereIs({ kind }: Pick<Resource, 'kind'>): boolean {
+  return KINDS_READ.has(kind)
+}
 
 /** Who there is among resources whose references are resolved: users with all that lets them in, and the root quorum. */
 export function organizationOf(resources: readonly Resource[]): Organization {

@@ -211,7 +211,7 @@ const LAWS: readonly Law[] = [
     mistake(
       'who has no credential may vote',
       'analysis/power-lines.ts',
-      'people: readonly Voter[] = votersOf(organization, nowMs)',
+      'people: readonly Voter[] = votersIn(organization, nowMs)',
       'people: readonly Voter[] = organization.users.map(({ id, name, tags, email }: any) => ({ name, approver: { id, alias: name, tags, email } })) as any',
     ),
   ),

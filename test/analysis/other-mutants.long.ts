@@ -104,6 +104,7 @@ describe('mistakes in the difference between two states', () => {
     ['people who are not as before are not looked at', '...(moved.length === 0 ? [] : has.filter(counts))', '...[]'],
     ['a policy that is gone touches nothing', '...surplus(had, has), ', ''],
     ['a policy that is new touches nothing', '...surplus(has, had), ', ''],
+    ['what policies name does not differ', '|| touching.some((rule) => mayHoldFor(rule, pair))', ''],
     ['of two equal policies both are gone', 'return count <= 0', 'return count < 0'],
     ['a root quorum that changes is the old one', 'const isCentral = !sameQuorum || ', 'const isCentral = '],
     [
