@@ -13,6 +13,10 @@ export interface Served {
   readonly refused?: readonly string[]
   /** What is refused in one case, which this says. */
   readonly except?: Readonly<Record<string, string>>
+  /** The headers of stamps, by kind. @default none, which says that nobody has to prove who they are */
+  readonly stamps?: Readonly<Record<string, string>>
+  /** Kinds of stamps that queries alone take. */
+  readonly readsOnly?: readonly string[]
 }
 
 /** The answers of an operation: without a reason it is carried out, and never answered with 501. */
@@ -26,15 +30,17 @@ const answers = (name: string, reasons: readonly string[]): JsonObject => ({
 })
 
 /** Builds the OpenAPI 3.1 document of what is served of the signed-activity API, from the catalogue and the schemas. */
-export function openApiDocument({ refused = [], except = {} }: Served): JsonObject {
+export function openApiDocument({ refused = [], except = {}, stamps = {}, readsOnly = [] }: Served): JsonObject {
   const submitted = Object.values(activities).filter(({ type }) => !refused.includes(type))
   const asked = Object.values(queries).filter(({ name }) => !refused.includes(name))
   const submits = Map.groupBy(submitted, ({ path }) => path)
   const messages = [...submitted.map(({ intent }) => intent), 'ActivityResponse']
   const exchanged = asked.flatMap(({ request, response }) => [request, response])
+  const all = Object.keys(stamps).map((kind): JsonObject => ({ [kind]: [] }))
+  const signing = all.filter((one) => !readsOnly.some((kind) => kind in one))
   const paths = [
-    ...[...submits].map(([path, rows]) => [path, { post: submitOperation(rows, except) }]),
-    ...asked.map((row) => [row.path, { post: queryOperation(row, except) }]),
+    ...[...submits].map(([path, rows]) => [path, { post: { ...submitOperation(rows, except), security: signing } }]),
+    ...asked.map((row) => [row.path, { post: { ...queryOperation(row, except), security: all } }]),
   ]
   return {
     openapi: '3.1.0',
@@ -42,14 +48,13 @@ export function openApiDocument({ refused = [], except = {} }: Served): JsonObje
       title: 'Signed-activity API',
       version: '1',
       description:
-        'Every mutation is an activity: a signed request whose parameters hold its intent. Reads are queries. A request with a stamp of another kind than those below is answered with 501.',
+        'Every mutation is an activity: a signed request whose parameters hold its intent. Reads are queries. A request has exactly one of the headers that its operation names.',
     },
     paths: Object.fromEntries(paths),
     components: {
-      securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-Stamp' },
-        passkey: { type: 'apiKey', in: 'header', name: 'X-Stamp-Webauthn' },
-      },
+      securitySchemes: Object.fromEntries(
+        Object.entries(stamps).map(([kind, name]) => [kind, { type: 'apiKey', in: 'header', name }]),
+      ),
       schemas: schemasOf(...messages, ...exchanged),
     },
   }
@@ -91,8 +96,6 @@ function proxyOperation({ name, request, response }: ProxyRow): JsonObject {
   }
 }
 
-const stamps: Json = [{ apiKey: [] }, { passkey: [] }]
-
 const refusalSchema: JsonObject = {
   type: 'object',
   required: ['code', 'message', 'details', 'turnkeyErrorCode'],
@@ -122,7 +125,6 @@ function submitOperation(
   return {
     operationId: rows[0]!.operation,
     tags: ['submit'],
-    security: stamps,
     requestBody: { required: true, ...content(bodies.length === 1 ? bodies[0]! : { oneOf: bodies }) },
     responses: answers('ActivityResponse', [
       ...new Set(rows.flatMap(({ type }) => (type in except ? [`${type}: ${except[type]}`] : []))),
@@ -134,7 +136,6 @@ function queryOperation({ name, request, response }: QueryRow, except: NonNullab
   return {
     operationId: name,
     tags: ['query'],
-    security: stamps,
     // Every request names its organization; the published checks say nothing of how.
     requestBody: {
       required: true,

@@ -51,8 +51,10 @@ const STAMP_HEADERS = {
   'x-session': { kind: 'session', shown: 'X-Session', plural: 'read-only sessions', parse: parseSession },
 } as const satisfies Readonly<Record<string, StampHeaderRow>>
 
-/** Their names, as they are written. */
-export const STAMP_HEADER_NAMES: readonly string[] = Object.values(STAMP_HEADERS).map(({ shown }) => shown)
+/** Their names as they are written, by kind of stamp. */
+export const STAMP_HEADER_NAMES = Object.fromEntries(
+  Object.values(STAMP_HEADERS).map(({ kind, shown }) => [kind, shown]),
+) as Readonly<Record<StampKind, string>>
 
 interface StampHeaderRow {
   readonly kind: StampKind

@@ -27,7 +27,7 @@ const TIMES_MS = { request: 75_000, idleConnection: 60_000, check: 1_000 } as co
 const ALLOWED_HEADERS = [
   'Content-Type',
   'X-Client-Version',
-  ...STAMP_HEADER_NAMES,
+  ...Object.values(STAMP_HEADER_NAMES),
   'X-Auth-Proxy-Config-Id',
   'X-Captcha-Token',
   'X-Enrolment-Secret',

@@ -1,4 +1,5 @@
 import { activities, type JsonObject, openApiDocument, type QueryName } from '../../protocol/index.ts'
+import { STAMP_HEADER_NAMES, type StampKind } from '../../stamp/index.ts'
 import type { NotExecuted } from '../engine/index.ts'
 import { handlers, queryHandlers } from './catalogue.ts'
 
@@ -15,6 +16,9 @@ const inPart = {
   REJECT_ACTIVITY: VOTE,
 } as const satisfies Partial<Record<QueryName | (typeof activities)[keyof typeof activities]['family'], string>>
 
+/** Stamps of questions alone (docs/protocol/sessions.md#read-only-sessions). */
+const READS_ONLY: readonly StampKind[] = ['session']
+
 /** Builds the description of what the service serves, with what it refuses in one case; what it always refuses is left out. */
 export function describeService(): JsonObject {
   const families = Object.values(activities).map(({ type, family }) => [type, family] as const)
@@ -27,7 +31,7 @@ export function describeService(): JsonObject {
     if (one !== undefined) except[name] = one
     else if ('notExecuted' in rows[name]!) refused.push(name)
   }
-  return openApiDocument({ refused, except })
+  return openApiDocument({ refused, except, stamps: STAMP_HEADER_NAMES, readsOnly: READS_ONLY })
 }
 
 const FIRST_VERSION = '0.1.0'

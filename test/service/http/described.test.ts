@@ -10,8 +10,11 @@ import { startTestService, type TestService } from '../harness.ts'
 
 interface Document {
   readonly openapi: string
-  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, object>> }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly security: readonly object[] }>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>
+    readonly securitySchemes: Readonly<Record<string, { readonly name: string }>>
+  }
 }
 
 let service: TestService
@@ -78,6 +81,29 @@ describe('described', () => {
     const types = listOperations().flatMap(({ sort, done }) => (sort === 'activity' ? done : []))
     const named = [...JSON.stringify(document.paths).matchAll(/"const":"ACTIVITY_TYPE_(\w+)"/g)].map(([, type]) => type)
     expect(named.sort()).toEqual(types.toSorted())
+  })
+
+  test('described: the headers of stamps are those that it reads; a token of questions alone submits nothing', async () => {
+    const { components, paths } = await describedAt(service.url)
+    const headers = components.securitySchemes
+    const whoami = '/public/v1/query/whoami'
+    const texts = await Promise.all(
+      Object.values(headers).map(async ({ name }) => {
+        const body = JSON.stringify({ organizationId: service.organizationId })
+        const response = await fetch(`${service.url}${whoami}`, { method: 'POST', headers: { [name]: '{}' }, body })
+        return [name, response.status, ((await response.json()) as { message: string }).message]
+      }),
+    )
+    expect(texts.map(([name]) => name)).toEqual(['X-Stamp', 'X-Stamp-Webauthn', 'X-Stamp-Attested', 'X-Session'])
+    for (const [name, status, message] of texts) {
+      expect([name, status]).toEqual([name, 401])
+      expect(message, String(name)).not.toMatch(/without a stamp/)
+    }
+    const named = (path: string) => paths[path]!['post']!.security.flatMap((one) => Object.keys(one))
+    expect(named(whoami)).toEqual(Object.keys(headers))
+    expect(named('/public/v1/submit/create_user_tag')).toEqual(
+      Object.keys(headers).filter((kind) => kind !== 'session'),
+    )
   })
 
   test('described: the paths of the authentication proxy are those that it has', async () => {
