@@ -183,18 +183,18 @@ function named(before: Things, again: Things): readonly Lost[] {
 }
 
 /**
- * Of what lives, what can bear on a plan that makes nothing again: what it touches, found by id, what that holds, the quorum, and by what
- * its members come in. What is made again may be known by its name, or refer to anything.
+ * Of what lives, what can bear on a plan that makes nothing again: what it touches, found by id, and, where it touches the root quorum, by
+ * what its members come in. What is made again may be known by its name, or refer to anything.
  */
 function bearingOn(all: Things, after: Things): Things {
   const ids = new Set(all.map(({ id }) => id))
-  const isQuorum = ({ kind }: Resource) => kind === 'rootQuorum'
-  const members = new Set(after.filter(isQuorum).flatMap(({ fields }) => listOf(fields['users']).map(String)))
-  return after.filter((one) => {
-    const { id, kind, parentId = '' } = one
-    const letsMemberIn = kinds[kind].credential !== undefined && members.has(parentId)
-    return ids.has(id) || ids.has(parentId) || isQuorum(one) || letsMemberIn
-  })
+  const touched = after.filter(({ id }) => ids.has(id))
+  const quorum = touched.find(({ kind }) => kind === 'rootQuorum')
+  if (!quorum) return touched
+  const members = new Set(listOf(quorum.fields['users']).map(String))
+  return after.filter(
+    ({ id, kind, parentId = '' }) => ids.has(id) || (kinds[kind].credential !== undefined && members.has(parentId)),
+  )
 }
 
 /** The parents that live, of all these, as they are. */

@@ -1,9 +1,10 @@
 /** Who could take a plan back once it is carried out: by example. `undo-played.test.ts` plays what is said in the service. */
 import { describe, expect, test } from 'vitest'
 import { planWithForecast } from '../../src/analysis/index.ts'
+import { inverseOf } from '../../src/analysis/inverse.ts'
 import { type Plan, renderPlanMarkdown, renderPlanText, undoLines } from '../../src/plan/index.ts'
 import type { Resource } from '../../src/resources/index.ts'
-import { bootstrap, declare, live, lockOfDeclared, policy } from '../plan/organization.ts'
+import { bootstrap, declare, key, live, lockOfDeclared, policy } from '../plan/organization.ts'
 import { type Given, planInput } from '../plan/planning.ts'
 import { alice, aliceKey, CASES, gone, is, organization, person, quorum, TRIO } from './undo-cases.ts'
 
@@ -48,6 +49,18 @@ describe('undo', () => {
     const plan = planOf({ ...lockedOut, actual })
     expect(plan.undo).toMatchObject({ ways: [], byMoves: { people: ['carol'], isConditional: false } })
     expect(guardsOf(plan)).toEqual([])
+  })
+
+  test('a key goes before the quorum does, where its members have enough others', () => {
+    const both = [organization, alice, aliceKey, ...person('bob')]
+    const before = [...both, quorum(1, 'alice')]
+    const after = [...both, quorum(2, 'alice', 'bob'), live('apiKey.bob.k2', key('bob2'))]
+    const { actual, baseUrl, now } = planInput({ actual: before })
+    const { plan } = inverseOf({ before, after }, { actual, organization: 'acme', baseUrl, now })
+    expect(plan.batches.map(({ type, after: earlier }) => [type, earlier])).toEqual([
+      ['ACTIVITY_TYPE_DELETE_API_KEYS', []],
+      ['ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', [0]],
+    ])
   })
 
   test('where nobody can but at other times, that is said', () => {

@@ -7,7 +7,11 @@ import { authorize, mayVote, type PolicyContext, type PolicyText } from '../../s
 import { takingPart } from '../../src/policy/taking-part.ts'
 import { runs } from '../runs.ts'
 
-const REQUEST: PolicyContext = { now: 0n, activity: { type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2' }, approvers: [] }
+const REQUEST: PolicyContext = {
+  now: 0n,
+  activity: { type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', params: { payload: 'x'.repeat(8_000) } },
+  approvers: [],
+}
 const word = fc.constantFrom('a', 'bob', 'SIGN', 'EXPORT', '', 'x'.repeat(80))
 const written = (texts: readonly string[]) =>
   fc
