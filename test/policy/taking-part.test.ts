@@ -99,3 +99,14 @@ test('of texts that differ in what stands in quotes alone one consensus is compi
   expect(takingPart(['a', 'b', 'c'].map(watched), REQUEST).taking).toEqual([])
   expect(compiled).toEqual(['a'])
 })
+
+test('each policy pays for a clause that is evaluated once for many', () => {
+  const eth = { tx: { data: `0x${'ab'.repeat(4_000)}` } }
+  const condition = "eth.tx.data[0..4000] == '0x' && activity.action == 'NONE'"
+  const many = Array.from({ length: 20 }, (_, n) => `${n}`).map((id) =>
+    compilePolicy({ id, name: id, effect: 'EFFECT_ALLOW', condition }),
+  )
+  const { taking, stepsOfOthers } = takingPart(many, { ...REQUEST, eth } as PolicyContext)
+  expect(taking).toEqual([])
+  expect(stepsOfOthers(REQUEST)).toBeGreaterThan(20 * 1_000)
+})
