@@ -26,7 +26,9 @@ export function contextOf(
     now: BigInt(nowMs) * 1_000_000n,
     activity: { type, params: activityParams(type, parameters) },
     approvers: by.approvers,
-    credentials: [...new Map(by.credentials.map((one) => [one.id, one])).values()],
+    // A submission has one.
+    credentials:
+      by.credentials.length < 2 ? by.credentials : [...new Map(by.credentials.map((one) => [one.id, one])).values()],
     rootQuorum: by.rootQuorum,
     ...targetOf(type, parameters),
     ...facts,

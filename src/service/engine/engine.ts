@@ -220,10 +220,11 @@ const LARGE_BYTES = 65_536
 const othersFirst = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** The stamp first: nobody's body is read before it is known that its stamp signs it. Nothing here touches the store. */
-async function readSubmit({ decoder, ...tools }: EngineOptions, raw: RawRequest): Promise<SubmitRequest> {
+async function readSubmit(options: EngineOptions, raw: RawRequest): Promise<SubmitRequest> {
+  const { decoder, sealing } = options
   const { path, body, source, report = reportToNobody } = raw
   if (findActivitiesByPath(path).length === 0) throw apiError('notFound', 'path', path)
-  const proof = await readProof(raw, tools)
+  const proof = await readProof(raw, options)
   const isLarge = body.length > LARGE_BYTES
   if (isLarge) await othersFirst()
   const { text: message, value } = readJson(body)
@@ -234,7 +235,7 @@ async function readSubmit({ decoder, ...tools }: EngineOptions, raw: RawRequest)
   refuseStrayCard(envelope.row, value as JsonObject, intent)
   const card = strikeOutCard(
     { type: envelope.row.type, intent, message, fingerprint: fingerprintOf(body) },
-    tools.sealing.keyedFingerprint,
+    sealing.keyedFingerprint,
   )
   return {
     path: envelope.row.path,
@@ -253,16 +254,16 @@ async function readSubmit({ decoder, ...tools }: EngineOptions, raw: RawRequest)
   }
 }
 
-async function readQuery({ decoder, ...tools }: EngineOptions, raw: RawRequest): Promise<QueryRequest> {
+async function readQuery(options: EngineOptions, raw: RawRequest): Promise<QueryRequest> {
   const { path, body, source, report = reportToNobody } = raw
   const row = findQueryByPath(path)
   if (!row) throw apiError('notFound', 'path', path)
-  const proof = await readProof(raw, tools)
+  const proof = await readProof(raw, options)
   const isLarge = body.length > LARGE_BYTES
   if (isLarge) await othersFirst()
   const value = parseJson(body)
   if (isLarge) await othersFirst()
-  const request = decoder.query(row.name, value)
+  const request = options.decoder.query(row.name, value)
   const organizationId = String(request['organizationId']).toLowerCase()
   return { path, name: row.name, reach: 'query', organizationId, request, source, report, proof }
 }

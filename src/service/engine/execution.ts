@@ -2,12 +2,17 @@ import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import { ApiError, apiError } from '../../protocol/index.ts'
 import { inSpan, type Logger } from '../../telemetry/index.ts'
 import type { MadeAddress } from '../proofs/index.ts'
-import { type ActivityUpdate, StoreUnavailable, withSavepoint } from '../store/index.ts'
+import { type ActivityUpdate, StoreUnavailable, whenRead, withSavepoint } from '../store/index.ts'
 import { CountedRefusal } from './counted-refusal.ts'
 import type { FollowUp } from './follow-ups.ts'
 import type { Case } from './judgement.ts'
 import { sealResult } from './sealed-results.ts'
 import { NotPrepared } from './work.ts'
+
+interface Tools {
+  readonly logger: Logger
+  readonly randomBytes: RandomBytes
+}
 
 /** What an activity has become, and what is to follow the commit. */
 export interface Executed {
@@ -25,9 +30,9 @@ export interface Executed {
  * thrown. `recheck` is for an activity that has waited: what was true at its submission may have changed since.
  */
 export async function execute(
+  tools: Tools,
   item: Case,
-  activityId: string,
-  options: { readonly recheck: boolean; readonly logger: Logger; readonly randomBytes: RandomBytes },
+  { activityId, recheck }: { readonly activityId: string; readonly recheck: boolean },
 ): Promise<Executed> {
   const { context, handler, intent } = item
   const { tx, now } = context
@@ -36,10 +41,11 @@ export async function execute(
   const noteAddress = (address: MadeAddress) => void made.push(address)
   const afterCommit = (followUp: FollowUp) => void followUps.add(followUp)
   try {
-    const result = await withSavepoint(tx, async () => {
-      if (options.recheck) await handler.validate?.(context, intent)
-      return inSpan('execute', () => handler.execute({ ...context, activityId, afterCommit, noteAddress }, intent))
-    })
+    const result = await withSavepoint(tx, () =>
+      whenRead(recheck ? handler.validate?.(context, intent) : undefined, () =>
+        inSpan('execute', () => handler.execute({ ...context, activityId, afterCommit, noteAddress }, intent)),
+      ),
+    )
     const kept = sealResult(context.seal, { family: item.row.family, activityId }, result)
     const became = { status: 'ACTIVITY_STATUS_COMPLETED', result: JSON.stringify(kept), updated_at: now } as const
     return { became, followUps, made }
@@ -55,7 +61,7 @@ export async function execute(
         counted: error.refusal,
       }
     }
-    const failure = JSON.stringify(toFailure(error, { activityId, type: item.row.type }, options))
+    const failure = JSON.stringify(toFailure(error, { activityId, type: item.row.type }, tools))
     return { became: { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }, followUps: new Set(), made: [] }
   }
 }
@@ -63,7 +69,7 @@ export async function execute(
 function toFailure(
   error: unknown,
   activity: { readonly activityId: string; readonly type: string },
-  { logger, randomBytes }: { readonly logger: Logger; readonly randomBytes: RandomBytes },
+  { logger, randomBytes }: Tools,
 ) {
   const reference = newUuid(randomBytes)
   const refusal = error instanceof ApiError ? error : apiError('internal', reference)

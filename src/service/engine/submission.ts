@@ -11,8 +11,10 @@ import {
   findActivityByFingerprint,
   fingerprintOfDenied,
   insertActivity,
+  type Rows,
   type Transaction,
   type VoteRow,
+  whenRead,
 } from '../store/index.ts'
 import { makeAppProofs } from './app-proofs.ts'
 import { admitDenial, keptIntent, keptMessage } from './denials.ts'
@@ -61,13 +63,12 @@ export async function submit(tools: EngineTools, tx: Transaction, voter: VotingC
   return submitted
 }
 
-async function voteOrStart(tools: EngineTools, tx: Transaction, voter: VotingCaller): Promise<SubmitResult> {
+function voteOrStart(tools: EngineTools, tx: Transaction, voter: VotingCaller): Rows<SubmitResult> {
   const { caller, request } = voter
   if (request.row.resultKey === null) return voteByFingerprint(tools, tx, voter)
-  const found = findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)
-  const known = found instanceof Promise ? await found : found
-  if (known) return voteByResubmission(tools, tx, known, voter)
-  return start(tools, tx, voter)
+  return whenRead(findActivityByFingerprint(tx, caller.organizationId, request.fingerprint), (known) =>
+    known ? voteByResubmission(tools, tx, known, voter) : start(tools, tx, voter),
+  )
 }
 
 /**
@@ -110,7 +111,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: VotingCaller): 
     const denied = { organizationId, userId, now, mostADay: tools.keptDenialsADay, request: { fingerprint, failure } }
     if (!(await admitDenial(tx, denied))) return { denial, denialIs: 'counted' }
   }
-  const executed = allowed ? await execute(item, id, { ...tools, recheck: false }) : undefined
+  const executed = allowed ? await execute(tools, item, { activityId: id, recheck: false }) : undefined
   if (executed?.counted) return { denial: executed.counted }
   const notExecuted: ActivityUpdate =
     failure === undefined

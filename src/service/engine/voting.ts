@@ -157,7 +157,7 @@ async function approve(
   const isNews = voted.status !== activity.status || !(steps.isPending || isHeld)
   if (steps.isPending) return { activity: { ...voted, status: AUTHENTICATORS_NEEDED }, isNews }
   if (isHeld || decision.outcome !== 'OUTCOME_ALLOW') return { activity: voted, isNews }
-  const { became, followUps, made } = await execute(item, voted.id, { ...tools, recheck: true })
+  const { became, followUps, made } = await execute(tools, item, { activityId: voted.id, recheck: true })
   const done = await updateActivity(tx, voted, became)
   await makeAppProofs(tools, tx, done, { made, decision, votes: [...votes, vote], now })
   return { activity: done, isNews: true, followUps }

@@ -1,6 +1,6 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { first, prepare, type Rows, whenRead } from './prepared.ts'
-import type { ActivityRecordRow, Schema } from './schema.ts'
+import type { ActivityRecordRow, InOrder, Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
 /** The filters of a list of activities. Without `after`, the newest come first in line. */
@@ -25,7 +25,7 @@ export async function findActivityById(
   tx: Transaction,
   organizationId: string,
   id: string,
-): Promise<ActivityRecordRow | undefined> {
+): Promise<InOrder<ActivityRecordRow> | undefined> {
   return tx
     .selectFrom('activities')
     .selectAll()
@@ -61,25 +61,20 @@ export function findActivityByFingerprint(
   return whenRead(byFingerprint(tx, { organizationId, fingerprint }), first)
 }
 
-const insert = prepare((tx, row: Omit<ActivityRecordRow, 'position'>) =>
-  tx
-    .insertInto('activities')
-    .values(({ fn, selectFrom }) => ({
-      ...row,
-      position: selectFrom('activities')
-        .select(({ eb }) => eb(fn.coalesce(fn.max<number>('position'), eb.lit(0)), '+', 1).as('next'))
-        .where('organization_id', '=', row.organization_id),
-    }))
-    .returning('position'),
+// Nobody reads the position of a new activity: to give it back would cost SQLite a table of its own in each submit.
+const insert = prepare((tx, row: ActivityRecordRow) =>
+  tx.insertInto('activities').values(({ fn, selectFrom }) => ({
+    ...row,
+    position: selectFrom('activities')
+      .select(({ eb }) => eb(fn.coalesce(fn.max<number>('position'), eb.lit(0)), '+', 1).as('next'))
+      .where('organization_id', '=', row.organization_id),
+  })),
 )
 
 /** Records a new activity at the next position of its organization and returns the row. */
-export function insertActivity(
-  tx: Transaction,
-  activity: Omit<ActivityRecordRow, 'position'>,
-): Rows<ActivityRecordRow> {
+export function insertActivity(tx: Transaction, activity: ActivityRecordRow): Rows<ActivityRecordRow> {
   // INVARIANT: the organization's row is locked, so nobody else can take the same position.
-  return whenRead(insert(tx, activity), ([made]) => ({ ...activity, position: made!.position }))
+  return whenRead(insert(tx, activity), () => activity)
 }
 
 const update = prepare(
@@ -102,7 +97,7 @@ export async function listActivityRows(
   tx: Transaction,
   organizationId: string,
   listing: ActivityListing,
-): Promise<ActivityRecordRow[]> {
+): Promise<InOrder<ActivityRecordRow>[]> {
   const { beforePosition, afterPosition, limit } = listing
   const towardsNewer = afterPosition !== undefined
   const found: Listed[] = []

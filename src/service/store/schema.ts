@@ -18,7 +18,7 @@ export interface Schema {
   users: InOrder<UserRow>
   tag_members: TagMemberRow
   api_keys: InOrder<ApiKeyRow>
-  activities: ActivityRecordRow
+  activities: InOrder<ActivityRecordRow>
   votes: VoteRow
   policy_evaluations: PolicyEvaluationRow
   denials: DenialsRow
@@ -101,8 +101,6 @@ export interface ActivityRecordRow {
   result: string | null
   /** JSON of `{code, message, details}`, or null. */
   failure: string | null
-  /** Creation order within the organization: clocks may stand still or step back, this does not. */
-  position: number
   timestamp_ms: string
   generate_app_proofs: number
   /** Start of the 24-hour window in which approvals count (docs/protocol/activities.md#the-approval-window). */
