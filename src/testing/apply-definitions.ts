@@ -12,6 +12,7 @@ import {
   type Place,
   planFolder,
   reader,
+  type Survey,
   submitter,
   surveyDefinitions,
 } from '../operations/index.ts'
@@ -35,13 +36,25 @@ const MOST_ROUNDS = 8
 
 const SUFFIX = 'PublicKey'
 
-/** The names that a new organization begins with. Throws `cli/no-definitions`. */
-export function surveyFolder(folder: string): Pick<ServiceOptions, 'rootUserName' | 'keyName' | 'organizationName'> {
-  const { rootUser, rootKey, organization } = surveyDefinitions(folder)
+/** What definitions make of a new service. */
+export interface Definitions {
+  /** The names that its organization begins with. */
+  readonly names: Pick<ServiceOptions, 'rootUserName' | 'keyName' | 'organizationName'>
+  /** Plans, carries out and approves until nothing is left. Throws `testing/not-applied`, `cli/refused`. */
+  apply(applying: Applying): Promise<Pick<Started, 'keys' | 'ids'>>
+}
+
+/** Opens a folder of definitions. Throws `cli/no-definitions`. */
+export function openDefinitions(folder: string): Definitions {
+  const survey = surveyDefinitions(folder)
+  const { rootUser, rootKey, organization } = survey
   return {
-    ...(rootUser === undefined ? {} : { rootUserName: rootUser }),
-    ...(rootKey === undefined ? {} : { keyName: rootKey }),
-    ...(organization === undefined ? {} : { organizationName: organization }),
+    names: {
+      ...(rootUser === undefined ? {} : { rootUserName: rootUser }),
+      ...(rootKey === undefined ? {} : { keyName: rootKey }),
+      ...(organization === undefined ? {} : { organizationName: organization }),
+    },
+    apply: (applying) => applyFolder(folder, survey, applying),
   }
 }
 
@@ -54,11 +67,9 @@ interface Applying extends Pick<QuorateOptions, 'vars' | 'env'> {
   readonly now: () => Promise<number>
 }
 
-/** Plans, carries out and approves until nothing is left. Throws `testing/not-applied`, `cli/refused`. */
-export async function applyFolder(folder: string, applying: Applying): Promise<Pick<Started, 'keys' | 'ids'>> {
+async function applyFolder(folder: string, survey: Survey, applying: Applying): Promise<Pick<Started, 'keys' | 'ids'>> {
   const { dataDir, bootstrap, rootUserName, rootKey, vars = {}, env = {} } = applying
   const { organizationId, baseUrl } = bootstrap
-  const survey = surveyDefinitions(folder)
   const keys = makeKeys(survey.vars, applying)
   const made = Object.entries(keys).map(([name, { publicKey }]) => [`${name}${SUFFIX}`, publicKey])
   const given = {

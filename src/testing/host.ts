@@ -69,14 +69,15 @@ export function createHost(): Methods {
     async start(options): Promise<Started> {
       settings = options
       const { definitions } = options
-      const { surveyFolder, applyFolder } = definitions === undefined ? {} : await import('./apply-definitions.ts')
-      const names = surveyFolder?.(definitions!) ?? {}
+      const opened =
+        definitions === undefined ? undefined : (await import('./apply-definitions.ts')).openDefinitions(definitions)
+      const names = opened?.names ?? {}
       const rootUserName = names.rootUserName ?? 'root'
       webhooks = await listenForWebhooks()
       const { bootstrap } = await open(names)
       const { apiPrivateKey, ...addresses } = bootstrap
       const rootKey = { publicKey: bootstrap.apiPublicKey, privateKey: apiPrivateKey!.reveal() }
-      const applied = await applyFolder?.(definitions!, {
+      const applied = await opened?.apply({
         ...options,
         ...{ dataDir: folder, bootstrap, rootUserName, rootKey },
         now: async () => (await operate({ kind: 'state' })).now,
