@@ -6,6 +6,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
+import { NO_BLOCKHASH, withBlockhash } from '../../src/chain/index.ts'
+import { decodeBase64, encodeBase64 } from '../../src/encoding/index.ts'
 
 /** What is asked of a node. */
 export interface Ask {
@@ -121,6 +123,11 @@ export const FAULTS: Readonly<Record<string, Kind>> = {
     make: () => ({ error: { code: 3, message: 'execution reverted', data: '0x' } }),
     isOnce: true,
   },
+  'would fail there': {
+    of: /simulateTransaction/,
+    make: () => ({ field: 'value', says: { err: FAILS, logs: [] } }),
+    isOnce: true,
+  },
   'without code': { of: /getCode/, make: () => ({ result: '0x' }), isOnce: true },
   'would move nothing': { of: /^eth_call$/, make: () => ({ result: wordOf(0) }), isOnce: true },
   'done, and refused': { of: /sendRaw/, make: () => ({ done: true, ...NONCE_TOO_LOW }) },
@@ -148,7 +155,8 @@ export function drawFault(
   draw: (below: number) => number,
   { kinds, once }: { readonly kinds: readonly (readonly [name: string, kind: Kind])[]; readonly once: Set<string> },
 ): { readonly name: string; readonly fault: Fault } | undefined {
-  const question = `${method} ${JSON.stringify(params[0])}`
+  const [about] = params
+  const question = `${method} ${method === 'simulateTransaction' ? undated(`${about}`) : JSON.stringify(about)}`
   const those = kinds.filter(([, { of, isOnce }]) => of.test(method) && !(isOnce && once.has(question)))
   if (those.length === 0) return undefined
   const [name, { make, isSeldom, isOnce }] = those[draw(those.length)]!
@@ -156,6 +164,9 @@ export function drawFault(
   if (isOnce) once.add(question)
   return { name, fault: make(draw(1_000)) }
 }
+
+/** A transaction of Solana is dated anew each time that it is tried. */
+const undated = (transaction: string) => encodeBase64(withBlockhash(decodeBase64(transaction), NO_BLOCKHASH))
 
 /** Kinds of faults by which another replica answers. */
 export const fromReplica = ({ url }: Pick<FaultNode, 'url'>): readonly (readonly [string, Kind])[] => [

@@ -21,7 +21,7 @@ const MISTAKES: readonly (readonly [mistake: string, red: keyof Scheduled, fault
   [
     'a node is believed at once that one would fail',
     'unpaid',
-    { of: ['would fail', 'would move nothing', 'without code'], ofHundred: 60 },
+    { of: ['would fail', 'would fail there', 'would move nothing', 'without code'], ofHundred: 60 },
   ],
   [
     'a Solana node that says twice that a send is settled is not asked for the block',

@@ -10,7 +10,6 @@ import {
   createEthereumNode,
   type EthereumNode,
   type Fees,
-  isNodeFault,
   NodeRefusal,
   NodeUnreachable,
   otherChain,
@@ -20,12 +19,12 @@ import { findNextNonce } from '../resources/sends/lanes-store.ts'
 import { findFlyingAttempt, listAttempts, listTaken, type SendRow, updateSend } from '../resources/sends/store.ts'
 import { feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
-import { createDoubts } from './doubts.ts'
 import { draftSend } from './draft.ts'
 import type { NoDraft, SendDraft } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure, revertFailure, toFailedCall } from './failure.ts'
 import { type CompletedSend, noteWait } from './family.ts'
+import { createGivingUp, isSendRefusal } from './giving-up.ts'
 import { explainIdleTransfer } from './idle-transfer.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
 import { holdOf, noteSigned } from './lane.ts'
@@ -35,57 +34,29 @@ import { readSendRequest, type StoredSendRequest } from './request.ts'
 /** A fifth more gas than the node has needed: the state that a call runs on may change until it is mined. */
 const withMargin = (gas: bigint) => (gas * 6n) / 5n
 
-/**
- * Creates what completes and signs a send that has not been signed yet. INVARIANT: a send that a node refuses is given up when the node
- * refuses it again at a later head, and each further node does too; until then it waits, and others go on. Throws `NodeUnreachable`.
- */
+/** Creates what completes and signs a send that has not been signed yet. Throws `NodeUnreachable`. */
 export function createCompletion(tools: EthereumTools): (row: SendRow) => Promise<CompletedSend | NoDraft> {
-  const { node, chain } = tools
-  const witnesses = chain.witnesses.map(createEthereumNode)
-  const doubts = createDoubts(chain)
-
-  /** Why no further node bears a refusal out; nothing where all do. */
-  async function findDissent(row: SendRow, refusal: string): Promise<string | undefined> {
-    for (const witness of witnesses) {
-      try {
-        const nonceBy = async ({ nonce }: StoredSendRequest) =>
-          Number(nonce ?? (await witness.pendingCount(row.sender)))
-        const said = await prepare({ ...tools, node: witness }, row, nonceBy)
-        if (!isFailure(said)) return `a further node does not say so: ${refusal}`
-      } catch (error) {
-        if (!isNodeFault(error)) throw error
-        return `a further node gives no answer: ${refusal}`
-      }
-    }
-    return undefined
-  }
-
+  const givingUp = createGivingUp(tools, {
+    head: tools.node.blockNumber,
+    prepare(row, witness) {
+      const node = createEthereumNode(witness)
+      const nonceBy = async ({ nonce }: StoredSendRequest) => Number(nonce ?? (await node.pendingCount(row.sender)))
+      return prepare({ ...tools, node }, row, nonceBy)
+    },
+  })
   return async (row) => {
     const prepared = await prepare(tools, row, (request) => chooseNonce(tools, row, request))
-    if (!isFailure(prepared)) {
-      doubts.drop(row.id)
-      return typeof prepared === 'string' ? prepared : sign(tools, row, prepared)
-    }
-    const { message = 'it does not say why' } = prepared.failure
-    const isSaidAgain = doubts.isSaidAgain(row.id, { head: await node.blockNumber(), what: withoutNumbers(message) })
-    const dissent = isSaidAgain ? await findDissent(row, message) : `the node is asked again: ${message}`
-    if (dissent === undefined) return prepared
-    await noteWait(tools, row, `a node refuses it before it is signed, and ${dissent}`)
-    return 'waits'
+    if (isSendRefusal(prepared)) return givingUp.judge(row, prepared)
+    givingUp.drop(row)
+    return typeof prepared === 'string' ? prepared : sign(tools, row, prepared)
   }
 }
-
-/** What a node says of funds, gas and blocks differs from head to head. */
-const withoutNumbers = (message: string) => message.replace(/0x[\da-f]+|\d+/gi, '')
 
 /** What is to be signed. */
 interface Prepared extends Pick<SendDraft, 'authorization'> {
   readonly unsigned: Uint8Array
   readonly nonce: number
 }
-
-const isFailure = (made: object | string): made is { readonly failure: Wire.TxError } =>
-  typeof made === 'object' && 'failure' in made
 
 /**
  * Fills in what the caller has left out. A caller who sets `gasLimit` has decided that the call is sent, so that only calls without it

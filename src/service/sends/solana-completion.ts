@@ -23,7 +23,7 @@ import {
   withFeePayer,
 } from '../../chain/index.ts'
 import { type Bytes, decodeBase64, encodeBase64 } from '../../encoding/index.ts'
-import { NodeRefusal, otherCluster } from '../nodes/index.ts'
+import { createSolanaNode, NodeRefusal, otherCluster } from '../nodes/index.ts'
 import {
   insertAttempt,
   isSentElsewhere,
@@ -37,6 +37,7 @@ import type { Transaction } from '../store/index.ts'
 import { failure } from './failure.ts'
 import type { CompletedSend } from './family.ts'
 import { raiseGas } from './gas-usage.ts'
+import { createGivingUp, isSendRefusal, type SendRefusal } from './giving-up.ts'
 import { withRelayerKey } from './relayers.ts'
 import { UNCONFIRMED_BLOCKS } from './solana-lane.ts'
 import { readSolanaRequest, type SolanaTerms } from './solana-request.ts'
@@ -63,23 +64,28 @@ export function waitFor({ logger }: SolanaTools, { id, caip2 }: SendRow, { messa
 }
 
 /**
- * Completes and signs a send for the first time, or anew when what was signed before can never be included. Nothing comes of
- * it while the node lags behind its own blockhash; others need not wait for that. Throws `NodeUnreachable`.
+ * Creates what completes and signs a send for the first time (1), or anew when what was signed before can never be included. Nothing comes
+ * of it while the node lags behind its own blockhash; others need not wait for that. Throws `NodeUnreachable`.
  */
-export async function completeSolana(
-  tools: SolanaTools,
-  row: SendRow,
-  number: number,
-): Promise<CompletedSend | 'waits'> {
-  try {
-    return await completeNow(tools, row, number)
-  } catch (error) {
-    if (!(error instanceof NodeRefusal)) throw error
-    return waitFor(tools, row, error)
+export function createSolanaCompletion(tools: SolanaTools) {
+  const givingUp = createGivingUp(tools, {
+    head: () => tools.node.slot('confirmed'),
+    prepare: (row, witness) => prepare({ ...tools, node: createSolanaNode(witness) }, row, 1),
+  })
+  return async (row: SendRow, number: number): Promise<CompletedSend | 'waits'> => {
+    try {
+      const prepared = await prepare(tools, row, number)
+      if (isSendRefusal(prepared)) return await givingUp.judge(row, prepared)
+      givingUp.drop(row)
+      return prepared === 'waits' ? prepared : await tools.database.write((tx) => signOnce(tools, tx, row, prepared))
+    } catch (error) {
+      if (!(error instanceof NodeRefusal)) throw error
+      return waitFor(tools, row, error)
+    }
   }
 }
 
-async function completeNow(tools: SolanaTools, row: SendRow, number: number): Promise<CompletedSend | 'waits'> {
+async function prepare(tools: SolanaTools, row: SendRow, number: number): Promise<Form | SendRefusal | 'waits'> {
   const { node } = tools
   const asked = decodeBase64(readSolanaRequest(row.request).transaction)
   const given = row.account === null ? asked : withFeePayer(asked, row.sender)
@@ -103,7 +109,7 @@ async function completeNow(tools: SolanaTools, row: SendRow, number: number): Pr
     slot: latest.slot,
   }
   const budget = await chooseBudget(tools, draft, form, { units, number })
-  return tools.database.write((tx) => signOnce(tools, tx, row, { form, draft, budget, terms, number }))
+  return { form, draft, budget, terms, number }
 }
 
 interface Form {

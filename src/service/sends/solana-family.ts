@@ -2,7 +2,7 @@ import { createSolanaNode, NodeRefusal } from '../nodes/index.ts'
 import type { SendAttemptRow, SendRow } from '../resources/sends/store.ts'
 import { type CreateChainFamily, changeSend, type Handover, noteWait } from './family.ts'
 import { createBehindLook } from './solana-behind.ts'
-import { completeSolana, waitFor } from './solana-completion.ts'
+import { createSolanaCompletion, waitFor } from './solana-completion.ts'
 import { isRefusedForGood, refusalFailure } from './solana-failure.ts'
 import { createSolanaHolds } from './solana-lane.ts'
 import type { SolanaTools } from './solana-tools.ts'
@@ -17,10 +17,11 @@ export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
   const tools: SolanaTools = { ...sendTools, chain, node }
   const lookBehind = createBehindLook(tools)
   const holdOf = createSolanaHolds(tools)
+  const completeNow = createSolanaCompletion(tools)
   const complete: Complete = async (row, number) => {
     const isFollowed = chain.unknownNonces === 'follow'
     const reason = (isFollowed ? undefined : await lookBehind()) ?? (await holdOf(row))
-    if (reason === undefined) return completeSolana(tools, row, number)
+    if (reason === undefined) return completeNow(row, number)
     await noteWait(tools, row, reason)
     return 'waits'
   }

@@ -145,17 +145,17 @@ export const ETHEREUM_MISTAKES: readonly Rule[] = [
       'await offerFees(node, { maxFeePerGas: 10n ** 18n, feeMultiple: 1_000_000 })',
     ],
   ]),
-  ...of('completion.ts', [
+  ...of('giving-up.ts', [
     [
       'a node is believed at once that one would fail',
       'one is not given up because nodes say once that it would fail',
-      'const isSaidAgain = doubts.isSaidAgain(row.id, { head: await node.blockNumber(), what: withoutNumbers(message) })',
+      'const isSaidAgain = doubts.isSaidAgain(row.id, { head: await head(), what: withoutNumbers(message) })',
       'const isSaidAgain = true',
     ],
     [
       'one node alone has a send given up before it is signed',
       'one is not given up while a further node does not say that it would fail, and says so',
-      'isSaidAgain ? await findDissent(row, message) :',
+      'isSaidAgain ? await findDissent(row) :',
       'isSaidAgain ? undefined :',
     ],
   ]),

@@ -251,6 +251,34 @@ export const SOLANA_TRIALS: Readonly<Record<string, Trial>> = {
       expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
     },
 
+  'one is not given up because a Solana node says once that it would fail, nor while a further node does not say so':
+    async (create) => {
+      const { stage, front } = await setFaulty(create, ({ url }) => ({ witnesses: [url] }))
+      const { node } = stage
+      let isFirst = true
+      const failing: FaultNode['fault'] = ({ method }) =>
+        method === 'simulateTransaction' ? { field: 'value', says: { err: FAILS, logs: [] } } : undefined
+      front.fault = (ask) => (isFirst && ask.method === 'simulateTransaction' ? failing(ask) : undefined)
+      const pay = () => submit(stage, draftOf([transferOf(stage.from, receiver(), 1_000_000)], { payer: stage.from }))
+      const says = (id: string, why: string) =>
+        untilTrue(async () =>
+          (await statusOf(stage, id)).txError?.startsWith(`a node refuses it before it is signed, and ${why}: `),
+        )
+      const first = await pay()
+      await says(first, 'the node is asked again')
+      isFirst = false
+      await signatureOf(stage, first)
+      front.fault = failing
+      const second = await pay()
+      await says(second, 'the node is asked again')
+      node.produce()
+      await says(second, 'a further node does not say so')
+      await manyLooks(node)
+      expect((await statusOf(stage, second)).txStatus).toBe('INITIALIZED')
+      front.fault = () => undefined
+      await signatureOf(stage, second)
+    },
+
   'one that a node refuses for good, and hands on, is included': async (create) => {
     const { stage, front } = await setFaulty(create)
     front.fault = ({ method }) => (method === 'sendTransaction' ? { done: true, ...INVALID } : undefined)
