@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -145,7 +146,8 @@ function writeNew(path: string, text: string): void {
   try {
     // The umask may have taken a right of the owner's.
     fchmodSync(file, OWNER_ONLY)
-    writeSync(file, text)
+    // All of it, or it throws: on a full disk `writeSync` writes a part and says nothing.
+    writeFileSync(file, text)
     fsyncSync(file)
   } finally {
     closeSync(file)
