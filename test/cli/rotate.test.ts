@@ -134,7 +134,7 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
   const failed = await run('status')
   expect([failed.exit, failed.stdout]).toEqual([6, expect.stringMatching(/^failed +late-bot-key of late-bot$/m)])
   expect(failed.stdout).toContain('it ended with status 3')
-  expect((await run(...lateKey, '--to-command', 'cat > late.key')).exit).toBe(0)
+  expect((await run(...lateKey, '--to-command', `cat > '${join(folder, 'late.key')}'`)).exit).toBe(0)
   const again = await run('status')
   expect([again.exit, again.stdout]).toEqual([0, expect.not.stringContaining('late-bot')])
 
