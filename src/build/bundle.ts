@@ -30,6 +30,7 @@ const BUNDLED = new Set([
   'commander',
   'csv-parse',
   'diff',
+  'kysely',
   'micro-key-producer',
   'micro-packed',
   'yaml',

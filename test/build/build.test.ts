@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { oldNode } from '../../src/cli/old-node.ts'
@@ -85,6 +86,26 @@ describe('build', () => {
     const loaded = said.match(/(?<=^NativeModule )[a-z_/0-9]+$/gm)!
     expect(loaded).toContain('fs')
     for (const one of ['child_process', 'dgram', 'http', 'worker_threads', 'zlib']) expect(loaded).not.toContain(one)
+  })
+
+  test('a service is ready without what compiles the schemas of routes, of which it has none, and finds no file of its statements', () => {
+    const folder = testFolder()
+    const [hook, log] = [join(folder, 'hook.cjs'), join(folder, 'log')]
+    writeFileSync(
+      hook,
+      `const urls = []
+      require('node:module').registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
+      process.on('exit', () => require('node:fs').appendFileSync(${JSON.stringify(log)}, urls.join('\\n') + '\\n'))`,
+    )
+    const { href } = pathToFileURL(join(dirname(builtMain()), 'start-quorate.js'))
+    const start = `const { startQuorate } = await import('${href}'); await (await startQuorate()).close()`
+    const env = { PATH: process.env['PATH'], HOME: folder, NODE_OPTIONS: `--require ${hook}` }
+    execFileSync(process.execPath, ['--input-type=module', '--eval', start], { env })
+    const loaded = readFileSync(log, 'utf8')
+    expect(loaded).toContain('/node_modules/fastify/')
+    for (const one of ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'kysely']) {
+      expect(loaded, one).not.toContain(`/node_modules/${one}/`)
+    }
   })
 
   test('an older Node.js is told which one is needed, before it reads anything that it may not know', () => {

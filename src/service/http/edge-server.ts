@@ -42,6 +42,13 @@ const PREFLIGHT = {
   'content-length': '0',
 }
 
+/** No route has a schema of Fastify's: what would compile them is not even loaded, which took a start some thirty milliseconds. */
+const NO_SCHEMAS = { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } }
+
+function noCompiler(): never {
+  throw new Error('expected a route without a schema')
+}
+
 export interface EdgeServerOptions {
   readonly logger: Logger
   readonly randomBytes: RandomBytes
@@ -109,6 +116,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     connectionTimeout: TIMES_MS.idleConnection,
     ...(tls ? { https: { ...head, ...tls.context, handshakeTimeout: limits.headMs } } : { http: head }),
     return503OnClosing: false,
+    schemaController: NO_SCHEMAS,
     genReqId: () => newUuid(randomBytes),
     clientErrorHandler: (error, socket) => edge.refuseConnection(error, socket),
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
