@@ -82,9 +82,9 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   error: 'an error; the message says what and what to do',
   changes: 'there are changes (`plan --detailed-exitcode` alone)',
   waiting: 'it waits for approval',
-  refused: 'a guard refused the plan',
+  refused: 'refused before anything was submitted; the message says by what',
   stale: 'the plan is stale: the organization has moved since it was made',
-  partial: 'a part of the plan was applied, or a part of the answer is unknown',
+  partial: 'a part was done and a part was not, or a part of the answer is unknown',
 }
 
 /** The exits of a command with what they mean, by their code. */

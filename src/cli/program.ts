@@ -123,7 +123,7 @@ function createProgram(
     .exitOverride()
   program.addHelpText(
     'after',
-    '\nExample:\n  $ quorate up definitions/acme\n\nExit codes: 0 done or no change, 1 error, 2 changes (plan --detailed-exitcode), 3 waiting for approval,\n4 refused by a guard, 5 stale plan, 6 partly applied, or partly known.\n',
+    '\nExample:\n  $ quorate up definitions/acme\n\nExit codes: 0 done or no change, 1 error, 2 changes (plan --detailed-exitcode), 3 waiting for approval,\n4 refused before anything was submitted, 5 stale plan, 6 partly done, or partly known.\n',
   )
   for (const row of rows) addCommand(program, row, style, found)
   return program

@@ -2,7 +2,7 @@
 import { appendFileSync, chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
-import { assertPlain, ensurePrivateFolder } from '../local/index.ts'
+import { assertPlain, ensurePrivateFolder, readPrivate } from '../local/index.ts'
 import type { CommandInput } from './command.ts'
 import { assertNoKeys } from './files.ts'
 
@@ -50,4 +50,21 @@ export function keepReason(dataDir: string, row: VoteReason): string {
     })
   }
   return path
+}
+
+/** The reasons that are kept here for votes on an activity. A line that was cut short, as by a full disk, is passed over. */
+export function reasonsFor(dataDir: string, activityId: string): readonly VoteReason[] {
+  const lines = (readPrivate(join(dataDir, FILE)) ?? '').split('\n')
+  return lines.flatMap((line) => {
+    const row = rowOf(line)
+    return row?.activityId === activityId ? [row] : []
+  })
+}
+
+function rowOf(line: string): VoteReason | undefined {
+  try {
+    return JSON.parse(line) as VoteReason
+  } catch {
+    return undefined
+  }
 }

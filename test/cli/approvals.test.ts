@@ -82,10 +82,11 @@ afterAll(async () => {
 
 describe('approvals', () => {
   test('lists what waits for the reader, oldest first, with the plan that asks for it or that none does', async () => {
-    const { stdout, exit } = await quorate(['approvals', '--plan', saved, ...as(bob, 'bob')], { env })
+    const { stdout, stderr, exit } = await quorate(['approvals', '--plan', saved, ...as(bob, 'bob')], { env })
     expect(exit).toBe(0)
     const codes = [planned, changed, outside].map((one) => shortCode(one!.fingerprint))
     expect([...stdout.matchAll(/^([0-9a-f]{4}-[0-9a-f]{4}) /gm)].map(([, code]) => code)).toEqual(codes)
+    expect(stderr).toMatch(/^Look at one with `quorate review CODE`; vote with `quorate approve CODE` or /m)
     const [first, second, third] = stdout.split(/^(?=[0-9a-f]{4}-[0-9a-f]{4} )/m)
     const { digest } = readPlan(readFileSync(saved, 'utf8'))
     expect(first).toMatch(/UPDATE_POLICY_V2 {2}policy\.payouts {2}by .+ ago/)
@@ -160,15 +161,15 @@ describe('review', () => {
     expect(stdout).toContain('approvers.count() >= 3 → approvers.count() >= 2')
     expect(stdout).toMatch(/Power\n +~ sign transaction.* of wallet\.hot: /)
     expect(stdout).toMatch(/needs +bob; your approval counts/)
-    expect(stdout).toMatch(/approvals +lapse in (1 day|23 hours) unless/)
-    expect(stdout).not.toContain('it asks to')
+    expect(stdout).toMatch(/votes +lapse in (1 day|23 hours) unless/)
+    expect(stdout).not.toContain('it asks for')
   })
 
   test('an intent that no row rebuilds whole is shown itself', async () => {
     const name = { organizationName: 'acme incorporated' }
     const { id } = await service.root.submit('ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME', name)
     const { stdout } = await quorate(['review', id, ...as(bob, 'bob')], { env })
-    expect(stdout).toContain('it asks to')
+    expect(stdout).toContain('it asks for')
     expect(stdout).toMatch(/needs +bob; your approval counts/)
     expect(stdout).toContain('plan       unknown: no plan is known here')
     expect(stdout).not.toContain('made outside')
@@ -210,10 +211,10 @@ describe('review', () => {
       /the holder of authenticator .* acts as bob\n +with others \(bob and root\): sign.* wallet\.hot/,
     )
     expect(key).toContain('the holder of API key ci acts as bob\n')
-    for (const text of [passkey, key]) expect(text).not.toContain('it asks to')
+    for (const text of [passkey, key]) expect(text).not.toContain('it asks for')
     expect(provider).toContain('the holder of OAuth provider google acts as bob\n')
     // Whom its token is of is for the voter to read.
-    expect(provider).toContain('it asks to')
+    expect(provider).toContain('it asks for')
     const of = { issuer: issuer.url, audience: 'client', subject: 'mallory' }
     for (const [name, value] of Object.entries(of)) expect(provider).toMatch(new RegExp(`${name}:? +${value}\\n`))
     expect(JSON.parse(said.at(-1)!).activity.parameters.oauthProviders).toEqual([
@@ -228,7 +229,7 @@ describe('review', () => {
     expect(set.stdout).toContain('+ feature.EMAIL_AUTH')
     expect(set.stdout).toMatch(/Power\n +~ sign transaction.* of wallet\.hot\n/)
     expect(set.stdout).toContain('dana and erin gain: with others')
-    expect(set.stdout).not.toContain('it asks to')
+    expect(set.stdout).not.toContain('it asks for')
     await quorate(['approve', id, '--yes', ...as(bob, 'bob')], { env })
     // The service keeps a feature that is somebody's only way in; with a second one nobody loses anything.
     const second = { name: 'FEATURE_NAME_OTP_EMAIL_AUTH', value: '' }
@@ -282,6 +283,10 @@ describe('votes', () => {
       reason: 'as agreed in #42',
     })
     expect(statSync(file).mode & 0o777).toBe(0o600)
+    // What it has changed lives by now: held against that, it would seem to change nothing.
+    const done = (await quorate(['review', planned!.id, ...as(bob, 'bob')], { env })).stdout
+    expect(done).toMatch(/because +bob: as agreed in #42 \(kept on this machine\)\n {2}it asked for\n {4}policyId: /)
+    expect(done).not.toContain('Power')
     const again = await quorate(vote, { env })
     expect(again.stderr).toMatch(/^[0-9a-f]{4}-[0-9a-f]{4} has ended as COMPLETED; there is nothing to approve/m)
     expect(again.exit).toBe(0)
@@ -323,8 +328,12 @@ describe('votes', () => {
         { voted: true, reason: 'both', activity: { id: other.id, status: 'ACTIVITY_STATUS_COMPLETED' } },
       ],
     })
-    const rejected = await quorate(['reject', deviating.id, '--yes', ...as(bob, 'bob')], { env })
+    const why = ['--reason', 'four is too many']
+    const rejected = await quorate(['reject', deviating.id, '--yes', ...why, ...as(bob, 'bob')], { env })
     expect(rejected.stdout).toContain('now REJECTED')
+    const ended = (await quorate(['review', deviating.id, ...as(bob, 'bob')], { env })).stdout
+    expect(ended).toMatch(/because +bob: four is too many .*\n {2}it would have changed\n {4}~ policy\.payouts\n/)
+    expect(ended).not.toContain('Power')
   })
 
   test.each([['approve'], ['reject']] as const)(

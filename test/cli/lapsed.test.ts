@@ -46,7 +46,7 @@ test('lapsed approvals: a vote says who is still needed, and a review whose appr
   move(10.01)
   const early = await dana(['review', code])
   expect(early.stdout).toMatch(/ requested +by root, 10 hours ago\n/)
-  expect(early.stdout).toMatch(/ approvals +lapse in 13 hours unless the activity completes first\n/)
+  expect(early.stdout).toMatch(/ votes +lapse in 13 hours unless the activity completes first\n/)
   expect(early.stdout).not.toMatch(/ lapsed +/)
   expect((await dana(['approvals'])).stdout).toMatch(/ votes +lapse in 13 hours unless the activity completes first\n/)
 

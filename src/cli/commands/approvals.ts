@@ -10,6 +10,9 @@ import { findKnown, sayClock, viewForVoter } from './review.ts'
 
 export const NOTHING_FOR_ME = 'Nothing waits for your approval.\n'
 
+const HOW_TO_VOTE =
+  'Look at one with `quorate review CODE`; vote with `quorate approve CODE` or `quorate reject CODE`, also several codes at once.\n'
+
 /** Lists what waits for the vote of the key in use, oldest first, without what it has voted on. */
 export async function approvals(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
@@ -23,6 +26,7 @@ export async function approvals(input: CommandInput): Promise<ExitCode> {
     if (shown.length > 0) io.out(renderApprovals(shown, io.style, place.now()))
     if (shown.length === 0) io.out(NOTHING_FOR_ME)
     if (options['all'] !== true) io.say(notShownText(others))
+    if (shown.some(isMine)) io.say(HOW_TO_VOTE)
     if (views.length === MOST_WAITING) io.say(line`Only the newest ${MOST_WAITING} were looked at.\n`)
   }
   return EXIT.done
@@ -55,7 +59,9 @@ export function notShownText({ approvedByMe, forOthers }: NotShown): string {
     ...(approvedByMe > 0 ? [`${approvedByMe} that you have approved`] : []),
     ...(forOthers > 0 ? [`${forOthers} for which your approval does not count`] : []),
   ]
-  return parts.length === 0 ? '' : line`Not shown: ${parts.join(', and ')}; --all shows them.\n`
+  return parts.length === 0
+    ? ''
+    : line`Not shown: ${parts.join(', and ')}; --all shows ${approvedByMe + forOthers === 1 ? 'it' : 'them'}.\n`
 }
 
 /** Where it is not known whether a vote counts, the voter is asked. */

@@ -574,7 +574,7 @@ export const commands: readonly CommandRow[] = [
       {
         flags: '--watch',
         meaning:
-          'look again every five seconds, and print when it is another, as JSON in one line; until Ctrl-C or `--wait`',
+          'look again every five seconds, and print the state each time that it has changed, with --json on one line; until Ctrl-C or `--wait`',
       },
       wait,
       { flags: '--cancel', meaning: 'stop it at the next safe point' },
@@ -605,7 +605,8 @@ export const commands: readonly CommandRow[] = [
     ],
     example: 'quorate activities --waiting',
     help: {
-      description: 'Shows each activity with its short code, status, author and votes.',
+      description:
+        'Shows each activity with its short code, its status, who requested it, and its id; of what waits also what it would change. `review` shows one whole, with its votes.',
       examples: [
         ['quorate activities --waiting --all', 'also what waits for others'],
         ['quorate activities --limit 100 --json', 'as data'],

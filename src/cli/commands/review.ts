@@ -11,7 +11,8 @@ import { factsOfActivity } from '../../scenarios/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
-import { type ActivityView, renderActivity, viewActivity } from '../views/activity.ts'
+import { type ActivityView, asEnded, renderActivity, viewActivity } from '../views/activity.ts'
+import { reasonsFor, type VoteReason } from '../vote-reasons.ts'
 import { readSendsKnown, type SendsKnown, withSendsKnown } from './sends-known.ts'
 import { readText } from './show.ts'
 
@@ -25,7 +26,7 @@ export async function review(input: CommandInput): Promise<ExitCode> {
   const known = await findKnown(input, place)
   const client = reader(place)
   const activity = await findActivity(client, args[0]!)
-  const seen = await viewForVoter(activity, { client, place, known, actual: await readActual(client) })
+  const seen = asEnded(await viewForVoter(activity, { client, place, known, actual: await readActual(client) }))
   if (json) writeJson(io, { activity: seen })
   else io.out(renderActivity(seen, io.style, place.now()))
   sayClock(input, place)
@@ -46,6 +47,8 @@ export interface KnownToVoter {
   readonly rotations: PlanStore['rotations']
   /** Of the voter. */
   readonly sends: SendsKnown
+  /** Of votes on an activity, by its id. */
+  readonly reasonsFor: (activityId: string) => readonly VoteReason[]
 }
 
 export async function findKnown(input: CommandInput, place: Place): Promise<KnownToVoter> {
@@ -57,6 +60,7 @@ export async function findKnown(input: CommandInput, place: Place): Promise<Know
     plans: files.length > 0 ? given : await store.recentPlans(MOST_PLANS),
     rotations: store.rotations,
     sends: await readSendsKnown(input, place),
+    reasonsFor: (activityId) => reasonsFor(settings.dataDir, activityId),
   }
 }
 
@@ -82,5 +86,6 @@ export async function viewForVoter(
   const given = { plans: known.plans, rotation, actual, nowMs, baseUrl: place.baseUrl, mfa, facts }
   const reviewed = reviewActivity(activity, given)
   const view = viewActivity(activity, nowMs, actual, mfa, reviewed, known.sends.names)
-  return withSendsKnown(view, activity, known.sends)
+  const reasons = known.reasonsFor(activity.id).map(({ by, vote, reason }) => ({ by, vote, reason }))
+  return withSendsKnown(reasons.length > 0 ? { ...view, reasons } : view, activity, known.sends)
 }

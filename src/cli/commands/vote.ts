@@ -9,7 +9,14 @@ import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { placeOf, prove, readWay } from '../proof-options.ts'
 import { line } from '../screen.ts'
-import { type ActivityView, afterVoteText, factorsLine, renderActivity, statusWord } from '../views/activity.ts'
+import {
+  type ActivityView,
+  afterVoteText,
+  asEnded,
+  factorsLine,
+  renderActivity,
+  statusWord,
+} from '../views/activity.ts'
 import { keepReason, readReason } from '../vote-reasons.ts'
 import { findKnown, sayClock, viewForVoter } from './review.ts'
 import { voteOnBatch } from './vote-batch.ts'
@@ -64,7 +71,7 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   const actual = await readActual(client)
   const seen = (one: Wire.Activity) => viewForVoter(one, { client, place, known, actual })
   const all: Named[] = []
-  for (const activity of found.values()) all.push({ activity, before: await seen(activity) })
+  for (const activity of found.values()) all.push({ activity, before: asEnded(await seen(activity)) })
   if (!json) io.out(all.map(({ before }) => renderActivity(before, io.style, place.now())).join('\n'))
   sayClock(input, place)
   const waiting = all.filter(({ activity }) => isWaiting(activity.status))

@@ -55,6 +55,8 @@ export interface ActivityView extends AskedPayments {
   readonly lookAlikes?: readonly LookAlikeView[]
   /** What it would change, who would gain or lose which power, whose approval is missing, and which plan asks for it. */
   readonly review?: ReviewedActivity
+  /** Why they voted so, where that is kept in this data folder. */
+  readonly reasons?: readonly { readonly by: string; readonly vote: 'approve' | 'reject'; readonly reason: string }[]
 }
 
 /** The file that a send is a row of. */
@@ -121,6 +123,21 @@ export function viewActivity(
   }
 }
 
+/**
+ * An activity that has ended is not held against what lives: that has moved since, by this very activity perhaps. What was rejected or
+ * has failed would change the same today, so that its changes stay, and its power goes.
+ */
+export function asEnded(view: ActivityView): ActivityView {
+  const { review, status } = view
+  if (!review || isWaiting(status)) return view
+  const { explained, changes, isWhole, missing } = review
+  const isDone = statusWord(status) === 'COMPLETED'
+  return {
+    ...view,
+    review: { explained, ...(isDone ? { changes: [], isWhole: false, missing: [] } : { changes, isWhole, missing }) },
+  }
+}
+
 /** The same of where it is not as planned: what is asked may hold a whole provider, or its token alone. */
 function withoutSecretsIn(review: ReviewedActivity): ReviewedActivity {
   const { explained } = review
@@ -154,6 +171,7 @@ export const renderActivity = view(
       ...(view.missingFactors ?? []).map((factors) => ['needs', style.warning(factorsLine(factors))]),
       ...lapsedRows(view),
       ...(view.rejectedBy.length > 0 ? [['rejected', view.rejectedBy.join(', ')]] : []),
+      ...(view.reasons ?? []).map(({ by, reason }) => ['because', `${by}: ${reason} (kept on this machine)`]),
       ...validRows(view, now),
       ...(view.failure ? [['failure', view.failure]] : []),
       ...reasonsOf(view).map((reason) => ['reason', reason]),
@@ -174,7 +192,7 @@ function lapsedRows({ lapsedApprovals }: ActivityView): readonly (readonly strin
 
 /** How long those that count still do. */
 function validRows({ approvalsLapseAt: at }: ActivityView, now: number): readonly (readonly string[])[] {
-  return at ? [['approvals', `lapse in ${age(Date.parse(at) - now)} unless the activity completes first`]] : []
+  return at ? [['votes', `lapse in ${age(Date.parse(at) - now)} unless the activity completes first`]] : []
 }
 
 const NO_PLANS = 'unknown: no plan is known here; give the one that you have approved with --plan FILE'
@@ -239,16 +257,17 @@ function renderDeviations({ review }: ActivityView, style: Style): string {
 }
 
 /** What it would change, before and after, and who gains and loses; the intent itself where that does not say all of it. */
-function renderDoes({ review, parameters }: ActivityView, style: Style): string {
+function renderDoes({ review, parameters, status }: ActivityView, style: Style): string {
   const paint = { ...style, bold: style.strong }
   const indented = (text: string) => text.replace(/^(?=.)/gm, '  ')
   const changes = review?.changes ?? []
   const power = review?.power && changes.length > 0 ? `${indented(renderPower(review.power, paint))}\n` : ''
   const credentials = (review?.credentials ?? []).map((one) => renderCredential(one, style)).join('')
+  const verb = isWaiting(status) ? 'it changes' : 'it would have changed'
   const effects =
-    changes.length > 0 ? `  ${style.dim('it changes')}\n${indented(indented(renderEffects(changes, paint)))}\n` : ''
+    changes.length > 0 ? `  ${style.dim(verb)}\n${indented(indented(renderEffects(changes, paint)))}\n` : ''
   if (review?.isWhole && changes.length > 0) return effects + power + credentials
-  const asks = `  ${style.dim('it asks to')}\n${stringify(parameters, { lineWidth: 110 }).replace(/^(?=.)/gm, '    ')}`
+  const asks = `  ${style.dim(isWaiting(status) ? 'it asks for' : 'it asked for')}\n${stringify(parameters, { lineWidth: 110 }).replace(/^(?=.)/gm, '    ')}`
   return effects + power + credentials + asks
 }
 
@@ -268,7 +287,7 @@ const renderApproval = view((view: ActivityView, style: Style, now: number): str
     ...planRows(view, style),
     ...neededRows(view, style),
     ...lapsedRows(view),
-    ...validRows(view, now).map(([, text]) => ['votes', text!]),
+    ...validRows(view, now),
   ]
   const width = Math.max(6, ...rows.map(([name]) => name!.length))
   const lines = rows.map(([name, text]) => `           ${style.dim(name!.padEnd(width))} ${text}\n`)

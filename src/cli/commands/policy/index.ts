@@ -169,7 +169,7 @@ export const policyCommands: readonly CommandRow[] = [
     args: '[path...]',
     argMeanings: { path: 'folders or files of definitions (default: the current folder)' },
     options: formatting,
-    example: 'quorate policy fmt definitions/acme --check',
+    example: 'quorate policy fmt definitions/acme',
     help: {
       description:
         'Lays the expressions out in one way; the tree they stand for is compared before anything is written.',
