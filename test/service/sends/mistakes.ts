@@ -194,95 +194,108 @@ export const ETHEREUM_MISTAKES: readonly Rule[] = [
   ]),
 ]
 
-export const SOLANA_MISTAKES: readonly Rule[] = of('solana-watch.ts', [
-  [
-    'what a Solana node has refused is signed anew',
-    'one that a node refuses for good has failed when nobody has it and its blockhash is gone',
-    'if (isRefused(row)) return',
-    'if (!tools) return',
-  ],
-  [
-    'the first denial of a Solana node is believed',
-    'one that is in a block is not signed anew because a node that knows the newest slot denies it once',
-    'if (!denials.isSaidAgain(hash, { head: slot })) return',
-    '',
-  ],
-  [
-    'a Solana node is believed beyond its slot',
-    'one that was included in its last block is not signed anew by the word of a node that lags',
-    "if (slot < gone) return 'unknown'",
-    '',
-  ],
-  [
-    'a blockhash that the last blocks do not take any more has expired',
-    'what the service has dated is signed anew when the first can never be included, and not before',
-    'blockHeight > lastValidBlockHeight ?',
-    'blockHeight + 2 > lastValidBlockHeight ?',
-  ],
-  [
-    'what a Solana node has thrown away never was',
-    'a node that has thrown away what was since the signing cannot tell, and nothing is signed anew',
-    '(await node.firstAvailableBlock()) <= readSolanaTerms(attempt).slot',
-    '(await node.firstAvailableBlock()) >= 0',
-  ],
-  [
-    'what one method of a Solana node denies never was',
-    'one that is in a block is not signed anew by a node that always denies its status',
-    'if (found) return { status: found }',
-    '',
-  ],
-  [
-    'what a Solana node has and does not list never was',
-    'one that a node has, and no method that lists it tells, is not signed anew, and says why',
-    '(await node.bytesOf(attempt.hash)) === undefined',
-    'node',
-  ],
-  [
-    'further Solana nodes are not asked before it is signed anew',
-    'one that a further node has is not signed anew by a node that denies it by every method',
-    "if (other === 'never') continue",
-    'if (other) continue',
-  ],
-  [
-    'a further Solana node that gives no answer is passed over',
-    'one is not signed anew while a further node gives no answer, and says so',
-    'if (!(error instanceof NodeRefusal)) await noteDoubt(row, FURTHER_SILENT)\n        throw error',
-    "return 'never' as const",
-  ],
-  [
-    'one Solana node of two settles a send',
-    'one that is settled by one node alone of two is not told as included',
-    '!(await isWitnessed(hash, status))',
-    '!tools',
-  ],
-  [
-    'a Solana node is believed at once that a send is settled',
-    'one that a node says once is settled, and that is in no block, is neither included nor failed',
-    'if ((run === undefined || err !== null) && !(await isBorneOut({ row, attempt }, status))) return',
-    'if (!tools) return',
-  ],
-  [
-    'a Solana node that says that a send failed and shows it as done is believed',
-    'one that a node says has failed, and shows as done, is not told as failed',
-    'run !== undefined && (err === null) !== (run.error === null)',
-    'run === null',
-  ],
-  [
-    'a Solana node that says twice that a send is settled is not asked for the block',
-    'one that a node says for long is settled, and its block has not, is neither included nor failed, and says so',
-    "if (found === 'not kept' || found === (err === null ? 'succeeded' : 'failed')) return true",
-    'return true',
-  ],
-  [
-    'a Solana node is believed beyond the slot that it has reached',
-    'one that a node that keeps no blocks says is settled counts when it says so at a later slot, as far as it has come',
-    'head < slot || !ends',
-    '!ends',
-  ],
-  [
-    'the height that came with a blockhash is believed',
-    'a blockhash that may still be used is not taken for expired by the height that a node gave with it',
-    'nonceAccount === undefined && (await node.isBlockhashValid(blockhash))',
-    'blockhash === undefined',
-  ],
-])
+const FAILS_ONCE =
+  'one is not given up because a Solana node says once that it would fail, nor while a further node does not say so'
+
+export const SOLANA_MISTAKES: readonly Rule[] = [
+  ...of('solana-completion.ts', [
+    [
+      'a Solana node is believed at once that one would fail',
+      FAILS_ONCE,
+      'if (isSendRefusal(prepared)) return await givingUp.judge(row, prepared)',
+      'if (isSendRefusal(prepared)) return prepared',
+    ],
+  ]),
+  ...of('solana-watch.ts', [
+    [
+      'what a Solana node has refused is signed anew',
+      'one that a node refuses for good has failed when nobody has it and its blockhash is gone',
+      'if (isRefused(row)) return',
+      'if (!tools) return',
+    ],
+    [
+      'the first denial of a Solana node is believed',
+      'one that is in a block is not signed anew because a node that knows the newest slot denies it once',
+      'if (!denials.isSaidAgain(hash, { head: slot })) return',
+      '',
+    ],
+    [
+      'a Solana node is believed beyond its slot',
+      'one that was included in its last block is not signed anew by the word of a node that lags',
+      "if (slot < gone) return 'unknown'",
+      '',
+    ],
+    [
+      'a blockhash that the last blocks do not take any more has expired',
+      'what the service has dated is signed anew when the first can never be included, and not before',
+      'blockHeight > lastValidBlockHeight ?',
+      'blockHeight + 2 > lastValidBlockHeight ?',
+    ],
+    [
+      'what a Solana node has thrown away never was',
+      'a node that has thrown away what was since the signing cannot tell, and nothing is signed anew',
+      '(await node.firstAvailableBlock()) <= readSolanaTerms(attempt).slot',
+      '(await node.firstAvailableBlock()) >= 0',
+    ],
+    [
+      'what one method of a Solana node denies never was',
+      'one that is in a block is not signed anew by a node that always denies its status',
+      'if (found) return { status: found }',
+      '',
+    ],
+    [
+      'what a Solana node has and does not list never was',
+      'one that a node has, and no method that lists it tells, is not signed anew, and says why',
+      '(await node.bytesOf(attempt.hash)) === undefined',
+      'node',
+    ],
+    [
+      'further Solana nodes are not asked before it is signed anew',
+      'one that a further node has is not signed anew by a node that denies it by every method',
+      "if (other === 'never') continue",
+      'if (other) continue',
+    ],
+    [
+      'a further Solana node that gives no answer is passed over',
+      'one is not signed anew while a further node gives no answer, and says so',
+      'if (!(error instanceof NodeRefusal)) await noteDoubt(row, FURTHER_SILENT)\n        throw error',
+      "return 'never' as const",
+    ],
+    [
+      'one Solana node of two settles a send',
+      'one that is settled by one node alone of two is not told as included',
+      '!(await isWitnessed(hash, status))',
+      '!tools',
+    ],
+    [
+      'a Solana node is believed at once that a send is settled',
+      'one that a node says once is settled, and that is in no block, is neither included nor failed',
+      'if ((run === undefined || err !== null) && !(await isBorneOut({ row, attempt }, status))) return',
+      'if (!tools) return',
+    ],
+    [
+      'a Solana node that says that a send failed and shows it as done is believed',
+      'one that a node says has failed, and shows as done, is not told as failed',
+      'run !== undefined && (err === null) !== (run.error === null)',
+      'run === null',
+    ],
+    [
+      'a Solana node that says twice that a send is settled is not asked for the block',
+      'one that a node says for long is settled, and its block has not, is neither included nor failed, and says so',
+      "if (found === 'not kept' || found === (err === null ? 'succeeded' : 'failed')) return true",
+      'return true',
+    ],
+    [
+      'a Solana node is believed beyond the slot that it has reached',
+      'one that a node that keeps no blocks says is settled counts when it says so at a later slot, as far as it has come',
+      'head < slot || !ends',
+      '!ends',
+    ],
+    [
+      'the height that came with a blockhash is believed',
+      'a blockhash that may still be used is not taken for expired by the height that a node gave with it',
+      'nonceAccount === undefined && (await node.isBlockhashValid(blockhash))',
+      'blockhash === undefined',
+    ],
+  ]),
+]
