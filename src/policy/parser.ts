@@ -309,6 +309,8 @@ class Parser {
 
   /** Counts the height of the tree, which bounds whatever walks it later. */
   #node(node: Expression): Expression {
+    // No tree is higher than its text has tokens.
+    if (this.#tokens.length <= limits.depth) return node
     let height = 0
     for (const child of childrenOf(node)) height = Math.max(height, this.#heights.get(child) ?? 1)
     if (height >= limits.depth) this.#tooDeep(node)

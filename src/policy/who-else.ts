@@ -173,6 +173,7 @@ function keyOfAnswers({ chains, comparisons }: Reads, root: 'approvers' | 'crede
       const field = chain.slice(root.length + 1)
       return { field, use, kinds: use === 'otherwise' ? undefined : kindsOf(comparisons.get(chain) ?? []) }
     })
+  if (asked.length === 0) return () => ''
   return (one) =>
     asked.map(({ field, use, kinds }) => answer((one as Record<string, unknown>)[field], use, kinds)).join()
 }
