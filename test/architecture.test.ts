@@ -302,6 +302,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
     'organization-worker',
   ],
   'vote-reasons': ['command', 'files'],
+  'command-orders': [],
   'proof-options': ['command', 'background', 'screen'],
   'auth-proxy-state': ['command', 'background', 'service-folder'],
   'webhooks-given-up': ['command', 'database-options', 'screen', 'service-folder'],

@@ -55,6 +55,7 @@ export function makeEvidence({
   const decidedMs = isTerminal(activity.status) ? fromTimestamp(activity.updatedAt) : nowMs
   const since = changes.filter(
     (one) =>
+      !DECIDES_NOTHING.test(one.type) &&
       fromTimestamp(one.updatedAt) >= decidedMs &&
       // What it has made itself is taken out of the state; what else it has changed cannot be.
       (one.id !== activity.id || made.size === 0),
@@ -80,6 +81,9 @@ export function makeEvidence({
     evaluations,
   }
 }
+
+/** Webhook endpoints are in no state that decides. */
+const DECIDES_NOTHING = /_WEBHOOK_ENDPOINT$/
 
 /** Lower-case hex SHA-256 of the canonical JSON. */
 function digestOf(value: unknown): string {

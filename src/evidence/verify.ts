@@ -191,7 +191,7 @@ function decisionCheck({
     decided.outcome === outcome && (outcome !== 'executed' || named === undefined || isSame(named, decided.policies))
   if (changed || isCut) {
     const why = changed
-      ? `${changed.id === activity.id ? 'this activity itself' : `${changed.type} ${changed.id}`} has changed since what decides${changedSince.length > 1 ? `, and ${changedSince.length - 1} more` : ''}`
+      ? `who and what decides was changed afterwards, by ${changed.id === activity.id ? 'this activity itself' : `${changed.type} ${changed.id}`}${changedSince.length > 1 ? ` and ${changedSince.length - 1} more` : ''}`
       : 'more activities may have changed what decides than were looked through'
     return unknown(what, `${why}; the state that was collected decides it ${isAlike ? 'alike' : 'otherwise'}`)
   }

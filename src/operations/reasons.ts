@@ -7,6 +7,8 @@ import { keyNamesOf, toChangeAuthor } from './drift-authors.ts'
 /** What a power rests on, and whose it is: a policy, or the root quorum. */
 export interface PowerReason {
   readonly address: string
+  /** Of a policy. */
+  readonly id?: string
   /** Its fields, ids as names: effect, consensus, condition and time of a policy; threshold and users of the quorum. */
   readonly fields: Readonly<Record<string, Value>>
   /** The user who submitted its creation; absent where the activities do not tell, as of the root quorum. */
@@ -46,6 +48,7 @@ export async function readReasons(
     const creator = thing.id === undefined ? undefined : creators.get(thing.id)
     return {
       address: thing.address,
+      ...(thing.kind === 'policy' && thing.id !== undefined ? { id: thing.id } : {}),
       fields: namedFields(thing, namesById),
       ...(creator ? { createdBy: creator.userName } : {}),
       author: author ? toChangeAuthor(author, keyNames) : null,

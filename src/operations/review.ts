@@ -37,6 +37,8 @@ export type Explained =
     }
   /** The ledger of the data folder has it as a send that was ordered here. */
   | { readonly kind: 'send'; readonly reference: string }
+  /** A command of the data folder has submitted it without a plan. */
+  | { readonly kind: 'command'; readonly command: string; readonly what: string }
   /** Plans are known here, and none of them asks for it. */
   | { readonly kind: 'made outside'; readonly plansLookedAt: number }
   /** No plan of its organization is known here. */

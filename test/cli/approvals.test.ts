@@ -409,6 +409,17 @@ describe('votes', () => {
   })
 })
 
+test('what a command asks for without a plan is named as its own where its data folder is, and made outside elsewhere', async () => {
+  const { exit } = await quorate(['incident', 'user', 'erin', '--contain', '--yes'], { env })
+  expect([3, 6]).toContain(exit)
+  const of = async (more: Readonly<Record<string, string>> = {}) =>
+    (await quorate(['approvals', '--plan', saved, ...as(bob, 'bob')], { env: { ...env, ...more } })).stdout
+      .split(/^(?=[0-9a-f]{4}-[0-9a-f]{4} )/m)
+      .find((one) => one.includes('policy["incident user'))
+  expect(await of()).toContain('order  `quorate incident user erin` of this data folder: deny whatever erin approves\n')
+  expect(await of({ QUORATE_DATA_DIR: join(folder, 'elsewhere') })).toContain('plan   made outside: ')
+})
+
 async function policyId(): Promise<string> {
   const { policies } = await service.root.query('list_policies', {})
   return policies.find(({ policyName }) => policyName === 'payouts')!.policyId

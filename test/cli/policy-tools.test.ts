@@ -278,7 +278,7 @@ ${more}`
     expect(ran.stdout).toContain(
       `${after} lets through more than ${before}\n\nsign  wider\n  more: a request by alice is denied before, and is executed after\n`,
     )
-    expect(ran.stdout).toContain('transaction: { ethereum: { value: 1000000000000000000 } }')
+    expect(ran.stdout).toContain('transaction: { ethereum: { value: 1000000000000000000 } } # (1 ETH)\n')
     expect(ran.stdout).toContain('equal: send, export')
     for (const [each, passes] of [
       [before, true],

@@ -162,6 +162,7 @@ test('who-can --why: the policies that are named, who made and last changed them
     { address: 'rootQuorum', fields: { threshold: 2 }, author: { type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM' } },
     {
       address: 'policy.exports',
+      id: policyId,
       fields: { effect: 'allow', consensus: "approvers.any(user, user.id == '${user.eve}')" },
       createdBy: 'root',
       author: { activityId: asked.id, userName: 'root', approvedBy: [{ userName: 'bob' }] },
@@ -170,12 +171,14 @@ test('who-can --why: the policies that are named, who made and last changed them
   const shown = await quorateShared(words, { env })
   expect(shown.stdout).toContain('  users      user.root, user.bob\n')
   expect(shown.stdout).toMatch(
-    /policy\.exports\n {2}effect +allow\n.*\n.*\n {2}made by root; last changed by root \(key root\) at .*, activity .*, approved by bob\n$/,
+    /policy\.exports {2}[0-9a-f-]{36}\n {2}effect +allow\n.*\n.*\n {2}made by root; last changed by root \(key root\) at .*, activity .*, approved by bob\n$/,
   )
   const page = await quorateShared([...words, '--markdown'], { env })
   expect(page.stdout).toContain('### export over `privateKey.signer`')
   expect(page.stdout).toMatch(/\| eve, or bob and root \| `exports`, the root quorum \|/)
-  expect(page.stdout).toMatch(/\| `policy\.exports` \| effect: `allow`; .* \| made by root; last changed by root/)
+  expect(page.stdout).toMatch(
+    /\| `policy\.exports` `[0-9a-f-]{36}` \| effect: `allow`; .* \| made by root; last changed by root/,
+  )
 
   // A DENY that depends on the request is named, and its amounts are told in coins.
   const sign = ['who-can', 'sign', '--wallet', 'hot']

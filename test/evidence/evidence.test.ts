@@ -98,7 +98,15 @@ test('evidence: what creates users and policies is decided by the state without 
   expect(made.evidence.state.map(({ kind }) => kind)).not.toContain('policy')
   const { checks } = verifyEvidence(await collect(users[0]!.id))
   expect(checks.at(-1)).toMatchObject({ what: 'decision', verdict: 'unknown' })
-  expect(checks.at(-1)!.said).toMatch(/^ACTIVITY_TYPE_\w+ \S+ has changed since what decides.*decides it alike$/)
+  expect(checks.at(-1)!.said).toMatch(
+    /^who and what decides was changed afterwards, by ACTIVITY_TYPE_\w+ \S+(?: and \d+ more)?; .*decides it alike$/,
+  )
+})
+
+test('evidence: an endpoint for webhooks that was made afterwards leaves the decision as it was', async () => {
+  const endpoint = { name: 'later', url: 'https://93.184.216.34/in', subscriptions: [] }
+  await service.root.submit('ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', endpoint)
+  expect(verdicts(await collect(signature.id)).at(-1)).toEqual(['decision', 'holds'])
 })
 
 /** Every leaf of a value: its path, and something else of the same sort. */
@@ -357,5 +365,7 @@ test('evidence: where the activity itself has changed what decides, that is said
   const { policyId } = activities.find(({ type }) => type === 'ACTIVITY_TYPE_CREATE_POLICY_V3')!.result
     .createPolicyResult!
   const own = await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, policyNotes: 'again' })
-  expect(verifyEvidence(await collect(own.id)).checks.at(-1)!.said).toMatch(/^this activity itself has changed since/)
+  expect(verifyEvidence(await collect(own.id)).checks.at(-1)!.said).toMatch(
+    /^who and what decides was changed afterwards, by this activity itself/,
+  )
 })

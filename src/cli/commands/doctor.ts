@@ -340,10 +340,11 @@ async function checkMessages(input: CommandInput): Promise<Finding> {
     const isElsewhere = !smtp && !sms && !existsSync(serviceFolder(input))
     if (isElsewhere && !sandbox) return { check, state: 'not used', found: NO_SERVICE_YET }
     const outbox = `the outbox in ${serviceFolder(input)}, which \`quorate messages\` shows`
-    const found = [
-      `e-mails go to ${smtp ? `${smtp.url.protocol}//${smtp.url.host}` : outbox}`,
-      `text messages to ${sms ? sms.url.origin : outbox}`,
-    ].join(', ')
+    const mail = smtp ? `${smtp.url.protocol}//${smtp.url.host}` : outbox
+    const found =
+      smtp || sms
+        ? `e-mails go to ${mail}, text messages to ${sms ? sms.url.origin : outbox}`
+        : `e-mails and text messages go to ${outbox}`
     if (!sandbox) return { check, state: 'good', found }
     const next = 'unset QUORATE_OTP_SANDBOX where real people log in'
     return { check, state: 'warning', found: `${found}; the codes of the sandbox are known to everybody`, next }

@@ -18,6 +18,7 @@ import {
 import { keyInside, markCompromised, type Place, shareMarks, submitter } from '../../operations/index.ts'
 import { holdReconciler } from '../background/hold-reconciler.ts'
 import type { CommandInput } from '../command.ts'
+import { keepOrder } from '../command-orders.ts'
 import { assertConfirmed } from '../io.ts'
 import { line } from '../screen.ts'
 import { shellWord } from '../shell-word.ts'
@@ -74,7 +75,8 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
     const from = new Date(othersSince).toISOString()
     say(line`Credentials that were made for other users since ${from} are deleted as well.\n`)
   }
-  if (!options['yes']) say('Those inside are looked for after that, and you are asked about them by themselves.\n')
+  if (!options['yes'])
+    say('Organizations inside it are looked for after that, and you are asked about them separately.\n')
   await assertConfirmed(input, { question: 'Cut it off?', otherwise: 'nothing was submitted' })
   for (const key of keysOf(suspected)) markCompromised(settings.dataDir, key, place.now(), user?.id)
   // What Temporal or a plan store may have to be waited for holds no submit up.
@@ -83,7 +85,12 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
 
   const cuts = new Map<string, Cut[]>()
   const beside: Cut[] = []
-  const tell = (cut: Cut) => say(renderCut(cut, io.style))
+  const command = user ? `incident user ${user.name}` : `incident key ${publicKey!.slice(0, 12)}…`
+  const tell = (cut: Cut) => {
+    const { outcome, activityId, what } = cut
+    if (outcome === 'waits' && activityId !== undefined) keepOrder(settings.dataDir, { activityId, command, what })
+    say(renderCut(cut, io.style))
+  }
   const cutOne = async (exposure: LocatedUser): Promise<void> => {
     const { id, name } = exposure.organization
     const isOwn = id === place.organizationId

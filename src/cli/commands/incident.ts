@@ -49,9 +49,9 @@ export async function incidentUser(input: CommandInput): Promise<ExitCode> {
   const client = reader(place)
   const own = await locateUser(client, named)
   if (!own) {
-    throw new QuorateError('cli/usage', line`not one user has the name or id \`${named}\``, {
+    throw new QuorateError('cli/unknown-user', line`there is no user \`${named}\`, or there are several of that name`, {
       facts: { submitted: 'nothing' },
-      next: 'give the id of the user; `quorate who-can` names the users',
+      next: 'give the name or the id of one user; `quorate who-can` names the users',
     })
   }
   const { user, others } = own

@@ -31,7 +31,7 @@ const OWN = [
   // Copies of repositories that organizations are watched from.
   /^git\/[0-9a-f]{64}\/.+$/,
   /^incidents\/[0-9a-f]+-[0-9TZ]+\.md$/,
-  /^(values\.json|compromised\.json|vote-reasons\.ndjson|quorate\.lock\.yaml|background\.log|payload\.key)$/,
+  /^(values\.json|compromised\.json|vote-reasons\.ndjson|command-orders\.ndjson|quorate\.lock\.yaml|background\.log|payload\.key)$/,
   // URLs of nodes may hold keys.
   /^(chains\.json|codec\.token)(\.new)?$/,
   /^\.gitignore$/,

@@ -3,13 +3,21 @@ import { createPlanStore, type KeptPlan, type PlanStore } from '../../../activit
 import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { findActivity, type Place, reader, readFactors, reviewActivity } from '../../operations/index.ts'
+import {
+  findActivity,
+  type Place,
+  type ReviewedActivity,
+  reader,
+  readFactors,
+  reviewActivity,
+} from '../../operations/index.ts'
 import { readPlan } from '../../plan/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { Actual } from '../../resources/index.ts'
 import { factsOfActivity } from '../../scenarios/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
+import { type CommandOrder, orderFor } from '../command-orders.ts'
 import { writeJson } from '../io.ts'
 import { type ActivityView, asEnded, renderActivity, viewActivity } from '../views/activity.ts'
 import { reasonsFor, type VoteReason } from '../vote-reasons.ts'
@@ -49,6 +57,7 @@ export interface KnownToVoter {
   readonly sends: SendsKnown
   /** Of votes on an activity, by its id. */
   readonly reasonsFor: (activityId: string) => readonly VoteReason[]
+  readonly orderFor: (activityId: string) => CommandOrder | undefined
 }
 
 export async function findKnown(input: CommandInput, place: Place): Promise<KnownToVoter> {
@@ -61,6 +70,7 @@ export async function findKnown(input: CommandInput, place: Place): Promise<Know
     rotations: store.rotations,
     sends: await readSendsKnown(input, place),
     reasonsFor: (activityId) => reasonsFor(settings.dataDir, activityId),
+    orderFor: (activityId) => orderFor(settings.dataDir, activityId),
   }
 }
 
@@ -84,8 +94,16 @@ export async function viewForVoter(
   const facts = factsOfActivity(activity, actual)
   const rotation = await known.rotations.find(activity.id)
   const given = { plans: known.plans, rotation, actual, nowMs, baseUrl: place.baseUrl, mfa, facts }
-  const reviewed = reviewActivity(activity, given)
+  const reviewed = asCommanded(reviewActivity(activity, given), known.orderFor(activity.id))
   const view = viewActivity(activity, nowMs, actual, mfa, reviewed, known.sends.names)
   const reasons = known.reasonsFor(activity.id).map(({ by, vote, reason }) => ({ by, vote, reason }))
   return withSendsKnown(reasons.length > 0 ? { ...view, reasons } : view, activity, known.sends)
+}
+
+/** What a command of this data folder has asked for is not made outside, though no plan asks for it. */
+function asCommanded(review: ReviewedActivity, order: CommandOrder | undefined): ReviewedActivity {
+  const { kind } = review.explained
+  if (order === undefined || (kind !== 'made outside' && kind !== 'unknown')) return review
+  const { command, what } = order
+  return { ...review, explained: { kind: 'command', command, what } }
 }

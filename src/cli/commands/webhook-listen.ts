@@ -10,6 +10,7 @@ import { askAboutWebhooks } from '../../service/operator/index.ts'
 import { isWebhookEventType, WEBHOOK_EVENTS } from '../../webhook/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
+import { keepOrder } from '../command-orders.ts'
 import { writeJsonLine } from '../io.ts'
 import { readPort } from '../ports.ts'
 import { line } from '../screen.ts'
@@ -66,6 +67,12 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
       if (mayExist) io.say(line`Whether the endpoint was made is not known: ${messageOf(error)}\n`)
       throw error
     })
+    if (waiting)
+      keepOrder(input.settings.dataDir, {
+        activityId: waiting.id,
+        command: 'webhooks listen',
+        what: 'makes its endpoint',
+      })
     io.say(
       waiting === undefined
         ? line`Listening for ${events.join(', ')} of ${place.organizationId}; Ctrl-C ends it.\n`
@@ -85,9 +92,11 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
   } finally {
     ending.abort()
     if (mayExist)
-      await deleteEndpoint(client, url, { now: place.now(), say: io.say }).catch((error: unknown) => {
-        io.say(line`The endpoint ${url} may still be there: ${messageOf(error)}\n`)
-      })
+      await deleteEndpoint(client, url, { now: place.now(), say: io.say, dataDir: input.settings.dataDir }).catch(
+        (error: unknown) => {
+          io.say(line`The endpoint ${url} may still be there: ${messageOf(error)}\n`)
+        },
+      )
     if (isOpened) await askAboutWebhooks(folder, { kind: 'close-loopback', port: receiver.port }).catch(() => {})
     await receiver.close()
   }
@@ -224,12 +233,14 @@ async function isStillAsked(client: QueryClient, { id }: Wire.Activity): Promise
 async function deleteEndpoint(
   client: SubmitClient,
   url: string,
-  { now, say }: { readonly now: number } & Pick<CommandInput['io'], 'say'>,
+  { now, say, dataDir }: { readonly now: number; readonly dataDir: string } & Pick<CommandInput['io'], 'say'>,
 ): Promise<void> {
   const { webhookEndpoints = [] } = await client.query('list_webhook_endpoints', {})
   for (const { endpointId } of webhookEndpoints.filter((each) => each.url === url)) {
-    const { status, fingerprint } = await submit(client, 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT', { endpointId }, now)
+    const asked = await submit(client, 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT', { endpointId }, now)
+    const { id, status, fingerprint } = asked
     if (!isWaiting(status)) continue
+    keepOrder(dataDir, { activityId: id, command: 'webhooks listen', what: 'deletes its endpoint' })
     const code = shortCode(fingerprint)
     say(
       line`The endpoint stays until its deletion is approved: \`quorate approve ${code}\`. Nothing listens there now.\n`,

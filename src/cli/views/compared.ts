@@ -1,4 +1,5 @@
 import type { ComparedPower, Relation } from '../../analysis/index.ts'
+import { amountNote } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 import { outcomeWords } from './explanation.ts'
@@ -77,20 +78,33 @@ function differenceText(
   style: Style,
 ): string {
   const { expect: _, ...request } = scenario
-  const lines = Object.entries(request).map(([key, value]) => `      ${key}: ${flow(value)}\n`)
+  const lines = Object.entries(request).map(
+    ([key, value]) => `      ${key}: ${flow(value)}${style.dim(inEther(value))}\n`,
+  )
   const also = unsaid.map((one) => `      ${style.dim(`and ${one}`)}\n`)
   const erring = errors.map(
     ({ set, policy, effect, field, part, message }) =>
       `      ${set}, the ${field} of \`${policy}\` errs at \`${part}\` (${message}): it ${effect === 'deny' ? 'denies' : 'allows'} nothing here\n`,
   )
-  const [submitter, ...voters] = people
-  const by = voters.length === 0 ? submitter : `${submitter}, approved by ${voters.join(' and ')}`
-  return `  ${how}: a request by ${by} ${inWords(before)} before, and ${inWords(after)} after\n${[...lines, ...also, ...erring].join('')}`
+  const count = Array.isArray(scenario['by']) ? scenario['by'].length : 1
+  const [submitter, ...voters] = people.slice(0, count)
+  const by = voters.length === 0 ? submitter : `${submitter}, approved by ${voters.join(' and ')},`
+  const missing = people.slice(count).join(' and ') || 'others'
+  // Where the request is executed in the end, it is known by whose approval.
+  const [first, second] = how === 'less' ? [missing, 'others'] : ['others', missing]
+  const told = `${inWords(before, first)} before, and ${inWords(after, second)} after`
+  return `  ${how}: a request by ${by} ${told}\n${[...lines, ...also, ...erring].join('')}`
+}
+
+/** A comment of YAML with the value of a transaction in ether, where there is one. */
+function inEther(value: unknown): string {
+  const wei = (value as { readonly ethereum?: { readonly value?: unknown } } | null)?.ethereum?.value
+  return /^\d+$/.test(String(wei)) ? ` #${amountNote(`eth.tx.value == ${wei}`)}`.replace(/ #$/, '') : ''
 }
 
 /** The word of a scenario as a sentence has it. */
-function inWords(word: string): string {
-  return word === 'allow' ? 'is executed' : word === 'deny' ? 'is denied' : 'waits for others'
+function inWords(word: string, missing: string): string {
+  return word === 'allow' ? 'is executed' : word === 'deny' ? 'is denied' : `waits for ${missing}`
 }
 
 /** A value on one line, as YAML reads it. */

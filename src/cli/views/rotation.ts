@@ -31,7 +31,12 @@ export const renderRotation = view((progress: RotationProgress, style: Style, no
   const head = `${style[colour](waiting ? `waiting (${state})` : state)}  ${printable(key)} of ${printable(user)}\n`
   const rows = [
     ['old key', `${old.publicKey}  ${old.id}`],
-    ['new key', progress.new === undefined ? '' : `${progress.new.publicKey}  ${progress.new.id}`],
+    [
+      'new key',
+      progress.new === undefined
+        ? ''
+        : [progress.new.publicKey, progress.new.id].filter((one) => one !== '').join('  '),
+    ],
     [
       'waits',
       waiting === undefined

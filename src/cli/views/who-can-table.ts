@@ -103,9 +103,9 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
     ? [`**More may be possible**: ${markdownText(indirect.limits.join('; '))}`, '']
     : []
   const reasons = (why ?? []).map((one) => [
-    markdownCode(one.address),
+    `${markdownCode(one.address)}${one.id === undefined ? '' : ` ${markdownCode(one.id)}`}`,
     Object.entries(one.fields)
-      .map(([name, value]) => `${name}: ${markdownCode(valueText(value))}`)
+      .map(([name, value]) => `${name}: ${conditionCode(valueText(value))}`)
       .join('; '),
     markdownText(whoseText(one)),
   ])

@@ -37,7 +37,7 @@ export function notYetText({ at, beganAt }: { readonly at: string; readonly bega
 /** A paragraph a power: over what, by which activities, and who, by which policies. */
 export const renderWhoCan = view((report: WhoCanView, style: Style): string => {
   const { organization, at, stateDigest, unread, rows, beganAt } = report
-  const head = `${style.strong(organization.name)} ${style.dim(`${organization.id} at ${at}, state ${stateDigest}`)}\n`
+  const head = `${style.strong(organization.name)} ${style.dim(`${organization.id === '' ? '' : `${organization.id} `}at ${at}, state ${stateDigest}`)}\n`
   if (beganAt !== undefined) return `${head}${notYetText({ at, beganAt })}, and nobody could do anything\n`
   const missing =
     unread.length === 0 ? '' : `${style.warning(`not read, so that more may be possible: ${unread.join(', ')}`)}\n`
@@ -48,8 +48,11 @@ export const renderWhoCan = view((report: WhoCanView, style: Style): string => {
 })
 
 function reasonText(reason: PowerReason, style: Style): string {
-  const fields = Object.entries(reason.fields).map(([name, value]) => `  ${name.padEnd(10)} ${valueText(value)}\n`)
-  return `\n${style.strong(reason.address)}\n${fields.join('')}  ${whoseText(reason)}\n`
+  const fields = Object.entries(reason.fields).map(
+    ([name, value]) => `  ${name.padEnd(10)} ${withAmount(valueText(value))}\n`,
+  )
+  const id = reason.id === undefined ? '' : `  ${style.dim(reason.id)}`
+  return `\n${style.strong(reason.address)}${id}\n${fields.join('')}  ${whoseText(reason)}\n`
 }
 
 /** Who made and last changed what a power rests on. */
@@ -86,7 +89,7 @@ function indirectText({ rows, roots, limits }: IndirectPowers, style: Style): st
 function pathText({ people, isConditional, steps }: IndirectPath, style: Style): string {
   const who = people.length === 0 ? 'anybody' : people.join(' and ')
   const lines = steps.map(({ activity, people: voters, policies, condition, unless = [], deniedBy, gains }, index) => {
-    const by = policies.length === 0 ? 'needing no policy' : `by ${policies.join(', ')}`
+    const by = policies.length === 0 ? 'as the root quorum, or by a built-in permission' : `by ${policies.join(', ')}`
     const told = [
       `    ${index + 1}. ${activity.replace('ACTIVITY_TYPE_', '')}: ${voters.join(' and ')}${style.dim(`  ${by}`)}\n`,
       ...(condition === undefined ? [] : [`       under condition: ${withAmount(condition)}\n`]),
