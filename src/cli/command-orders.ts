@@ -1,6 +1,7 @@
 /** What commands have submitted without a plan and waits: kept in their data folder, for those who vote from there. */
 import { appendFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { withoutKeys } from '../diagnostics/index.ts'
 import { assertPlain, ensurePrivateFolder, readPrivate } from '../local/index.ts'
 
 /** One activity that a command has submitted; a line of JSON each. */
@@ -14,8 +15,9 @@ export interface CommandOrder {
 
 const FILE = 'command-orders.ndjson'
 
-/** Adds one. A file that cannot be written stops no command: the activity then counts as made outside. */
-export function keepOrder(dataDir: string, order: CommandOrder): void {
+/** Adds one, without key material that stands in its words. A file that cannot be written stops no command: the activity then counts as made outside. */
+export function keepOrder(dataDir: string, { activityId, command, what }: CommandOrder): void {
+  const order = { activityId, command: withoutKeys(command), what: withoutKeys(what) }
   const path = join(dataDir, FILE)
   try {
     ensurePrivateFolder(dataDir)

@@ -10,7 +10,8 @@ const OWNER_ONLY = 0o700
 
 /**
  * Makes a folder for its owner alone, with the folders above it, unless it is there; then it must be its owner's, and others
- * may not write it. In a Git work tree Git is told to ignore what was made, so that `git add .` takes no key. Throws `local/exposed`, and what the system says in words (`explainSystemError`).
+ * may not write it. In a Git work tree Git is told to ignore what was made, so that `git add .` takes no key. Throws `local/exposed`,
+ * and what the system says in words (`explainSystemError`).
  */
 export function ensurePrivateFolder(folder: string): void {
   ensureFolder(folder, OWNER_ONLY)

@@ -12,7 +12,6 @@ const READ: Readonly<Record<string, string>> = {
   'evaluate.ts': 'a value that is sliced',
   'fast/index-of-policies.ts': 'the name of an activity',
   'instant.ts': 'the value of an instant',
-  'instants.ts': 'the value of a text in an expression',
   'lexer.ts': 'the text of an expression, which nothing else reads before the parser',
   'load.ts': 'values of the context',
   'parser.ts': 'the value or the symbol of one token',
