@@ -115,9 +115,10 @@ export async function dieWhileNoting(point: FailPoint): Promise<DeathWhileNoting
   const { receiver, node, service } = field
   try {
     await field.subscribe('/')
-    // The request asks whether there is a node; what it asks for then, nobody answers.
-    node.hold(1)
+    // A node is not believed at once: the send is refused once, which it waits upon, and fails when it is refused again.
+    node.refuse(1)
     await field.send()
+    while (!field.isWaited()) await pause(20)
     service().arm()
     await pause(100)
     node.release()
@@ -189,6 +190,7 @@ async function openField(reply: (one: Received, times: number) => Reply, tampere
       return (await submit('ACTIVITY_TYPE_ETH_SEND_TRANSACTION', parameters)).sendTransactionStatusId
     },
     waiting: () => read('select event_id from webhook_deliveries'),
+    isWaited: () => read('select failure from sends').some(({ failure }) => failure !== null),
     statuses: () => read('select status from sends').map(({ status }) => String(status)),
     kill: () => service.end('SIGKILL'),
     async start() {

@@ -7,6 +7,8 @@ export interface WrongNode {
   readonly url: string
   /** Answers so many requests more, and no other until it is released. */
   hold(answered: number): void
+  /** Refuses so many sends more, and answers about no other until it is released; whatever else is asked for is answered. */
+  refuse(count: number): void
   release(): void
   close(): Promise<void>
 }
@@ -23,10 +25,11 @@ const BLOCK = {
 
 export async function startWrongNode(): Promise<WrongNode> {
   let left = Infinity
+  let refusals = Infinity
   let released = Promise.withResolvers<void>()
   const server = createServer(async (request, response) => {
     const { id, method } = JSON.parse((await buffer(request)).toString()) as { id: number; method: string }
-    if (left-- <= 0) await released.promise
+    if (left-- <= 0 || (method === 'eth_estimateGas' && refusals-- <= 0)) await released.promise
     const result = method === 'eth_chainId' ? '0xaa36a7' : method === 'eth_getBlockByNumber' ? BLOCK : '0x1'
     const error = { code: -32_000, message: 'execution reverted' }
     response.end(JSON.stringify({ jsonrpc: '2.0', id, ...(method === 'eth_estimateGas' ? { error } : { result }) }))
@@ -38,8 +41,12 @@ export async function startWrongNode(): Promise<WrongNode> {
       left = answered
       released = Promise.withResolvers()
     },
+    refuse(count) {
+      refusals = count
+      released = Promise.withResolvers()
+    },
     release() {
-      left = Infinity
+      left = refusals = Infinity
       released.resolve()
     },
     close: () =>
