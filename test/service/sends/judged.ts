@@ -11,6 +11,8 @@ type Trial = (stage: Judged) => Promise<void>
 
 const SENT = 'eth_sendRawTransaction'
 const unknown = { result: null }
+/** More answers than looks after which a node is believed that says the same where the chain makes no block. */
+const LONG = 30
 const refused = (code: number, message: string) => ({ done: true, error: { code, message } }) as const
 
 const FORBIDDEN = { error: { code: -32_000, message: 'forbidden' } }
@@ -45,9 +47,9 @@ const LIES: Readonly<Record<string, () => (ask: Ask) => Fault>> = {
       first(1, 'eth_getTransactionByHash', unknown),
     ),
   'is tried and taken by a node whose gateway lets nobody through': () =>
-    any(...['eth_estimateGas', SENT].map((method) => first(2, method, { ...FORBIDDEN, status: 403 }))),
+    any(...['eth_estimateGas', SENT].map((method) => first(LONG, method, { ...FORBIDDEN, status: 403 }))),
   'is tried and taken by a node that has no such method for a while': () =>
-    any(...['eth_estimateGas', SENT].map((method) => first(2, method, NO_METHOD))),
+    any(...['eth_estimateGas', SENT].map((method) => first(LONG, method, NO_METHOD))),
   'is tried by a node whose state is not there yet': () =>
     first(2, 'eth_estimateGas', { error: { code: -32_000, message: 'header not found' } }),
   'has no receipt for a while, although it is counted': () => first(12, 'eth_getTransactionReceipt', unknown),
