@@ -20,6 +20,7 @@ import {
   sendIdOf,
 } from '../../activities/index.ts'
 import { createSubmitClient, type SubmitClient } from '../../src/client/index.ts'
+import { QuorateError } from '../../src/diagnostics/index.ts'
 import { assertNotElsewhere } from '../../src/sending/index.ts'
 import { restoreSnapshot, saveSnapshot } from '../../src/service/index.ts'
 import { askAboutLanes } from '../../src/service/operator/index.ts'
@@ -207,6 +208,7 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
     for (const node of nodes) node.fault = () => undefined
   }
   answerFalsely()
+  let refusedAgain = 0
 
   /** As `quorate send` does it, with an order or with a file of them, again until it is done. */
   const begin = async ({ store, temporal, begun, runs }: Machine, orders: readonly SendOrder[]): Promise<void> => {
@@ -441,7 +443,15 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
         const progress = await machine.store.sends.getProgress(sendId)
         return failedHow(progress) === 'replaced' ? [order] : []
       })
-      for (const order of (await Promise.all(all)).flat()) await begin(machine, [order])
+      for (const order of (await Promise.all(all)).flat()) {
+        try {
+          await begin(machine, [order])
+        } catch (error) {
+          // Its own payment, taken for another's.
+          if (!(error instanceof QuorateError) || error.code !== 'cli/sent-elsewhere') throw error
+          refusedAgain++
+        }
+      }
       for (const { workflowId } of machine.runs.slice(before))
         await machine.temporal.client.workflow.getHandle(workflowId).result()
     }
@@ -449,7 +459,7 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
 
   async function judge() {
     const blocks = await Promise.all(chains.map((chain) => chain.readBlocks()))
-    const found = { unpaid: 0, twice: 0, wrong: 0, mistold: 0, dear: 0, replaced: 0 }
+    const found = { unpaid: 0, twice: 0, wrong: 0, mistold: refusedAgain, dear: 0, replaced: 0 }
     let [asked, had] = [0n, 0n]
     // Read anew: an end never changes.
     const told = Map.groupBy(await survey(new Map()), ({ order }) => order.reference)
