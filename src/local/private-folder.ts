@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
 import { exposureOf } from './exposure.ts'
@@ -7,6 +7,8 @@ import { explainSystemError } from './system-error.ts'
 
 /** The mode of a folder that is made here, whatever the umask. */
 const OWNER_ONLY = 0o700
+/** What has Git ignore a folder. */
+const [IGNORES, IGNORE_ALL] = ['.gitignore', '*\n']
 
 /**
  * Makes a folder for its owner alone, with the folders above it, unless it is there; then it must be its owner's, and others
@@ -26,8 +28,8 @@ export function ensurePrivateFolder(folder: string): void {
 export function ensureFolder(folder: string, mode?: number): void {
   try {
     const made = makeFolder(folder, mode)
-    if (made !== undefined && mode === OWNER_ONLY && isInGit(resolve(made)))
-      writeFileSync(join(made, '.gitignore'), '*\n', { mode: 0o600 })
+    if (made !== undefined && mode === OWNER_ONLY && isSeenByGit(resolve(made)))
+      writeFileSync(join(made, IGNORES), IGNORE_ALL, { mode: 0o600 })
     if (!statSync(folder).isDirectory()) throw notAFolder(folder)
   } catch (error) {
     throw explainSystemError(error, { doing: `the folder \`${folder}\` cannot be used`, path: folder })
@@ -69,9 +71,16 @@ function makeFolder(folder: string, mode: number | undefined): string | undefine
   return topmost ?? folder
 }
 
-function isInGit(folder: string): boolean {
+/** Whether a folder is in a Git work tree, and no folder above it was made here, which Git ignores whole. */
+function isSeenByGit(folder: string): boolean {
   const above = dirname(folder)
-  return existsSync(join(folder, '.git')) || (above !== folder && isInGit(above))
+  if (existsSync(join(folder, '.git'))) return true
+  return above !== folder && !isIgnored(above) && isSeenByGit(above)
+}
+
+function isIgnored(folder: string): boolean {
+  const path = join(folder, IGNORES)
+  return existsSync(path) && readFileSync(path, 'utf8') === IGNORE_ALL
 }
 
 function notAFolder(folder: string): QuorateError {

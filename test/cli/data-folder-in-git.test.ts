@@ -13,6 +13,7 @@ test('data folder: what is in it is not added to the repository that it is in', 
   writeFiles(join(repository, 'definitions'), { 'acme.yaml': 'organization: acme\n' })
   const dataDir = join(repository, '.quorate')
   ensurePrivateFolder(join(dataDir, 'keys'))
+  ensurePrivateFolder(join(dataDir, 'run'))
   writePrivate(join(dataDir, 'keys', 'bob.json'), '{}')
   git('add', '.')
   expect(git('status', '--porcelain')).toBe('A  definitions/acme.yaml\n')
