@@ -1,10 +1,9 @@
 /** Reasons for votes: the API has no field for them, so they are kept in the data folder of the voter. */
-import { appendFileSync, chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
-import { assertPlain, ensurePrivateFolder, readPrivate } from '../local/index.ts'
 import type { CommandInput } from './command.ts'
 import { assertNoKeys } from './files.ts'
+import { keepRow, keptRows } from './kept-rows.ts'
 
 /** One vote with its reason; a line of JSON each. */
 export interface VoteReason {
@@ -38,10 +37,7 @@ export function readReason({ options, settings }: CommandInput): string | undefi
 export function keepReason(dataDir: string, row: VoteReason): string {
   const path = join(dataDir, FILE)
   try {
-    ensurePrivateFolder(dataDir)
-    if (existsSync(path)) assertPlain(path)
-    appendFileSync(path, `${JSON.stringify(row)}\n`, { mode: 0o600, flush: true })
-    chmodSync(path, 0o600)
+    keepRow(path, row)
   } catch (cause) {
     throw new QuorateError('cli/unwritable', `\`${path}\` cannot be written: ${(cause as Error).message}`, {
       facts: { file: path, voted: 'yes', reason: 'not kept' },
@@ -52,19 +48,7 @@ export function keepReason(dataDir: string, row: VoteReason): string {
   return path
 }
 
-/** The reasons that are kept here for votes on an activity. A line that was cut short, as by a full disk, is passed over. */
+/** The reasons that are kept here for votes on an activity. */
 export function reasonsFor(dataDir: string, activityId: string): readonly VoteReason[] {
-  const lines = (readPrivate(join(dataDir, FILE)) ?? '').split('\n')
-  return lines.flatMap((line) => {
-    const row = rowOf(line)
-    return row?.activityId === activityId ? [row] : []
-  })
-}
-
-function rowOf(line: string): VoteReason | undefined {
-  try {
-    return JSON.parse(line) as VoteReason
-  } catch {
-    return undefined
-  }
+  return keptRows<VoteReason>(join(dataDir, FILE)).filter((row) => row.activityId === activityId)
 }

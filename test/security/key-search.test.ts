@@ -147,9 +147,9 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/cli/background/start.ts': 'opens the log of a background process',
   'src/cli/commands/policy/lsp.ts': 'speaks to an editor about the files that it has open; findings are without keys',
   'src/telemetry/log-sink.ts': 'logs: neither bodies nor intents are in them',
-  'src/cli/command-orders.ts': 'searches: ids of activities, and which command asked for them',
+  'src/cli/kept-rows.ts':
+    'what its callers give it: orders without keys, and reasons that are searched as they are read',
   'src/local/private-folder.ts': 'what Git ignores in a folder: everything',
-  'src/cli/vote-reasons.ts': 'reasons of votes, searched as they are read from the command line',
   'activities/store-files.ts':
     'the plan store: signed bodies as they will be sent, which apply has searched (cli/key-in-plan)',
   'activities/records.ts': 'the plan store: marks of its records',
