@@ -32,6 +32,8 @@ export function whenActive(time: string, start: bigint): 'always' | 'never' | 's
 export interface Instants {
   /** The first is the moment that was given; those before it are the last. */
   readonly values: readonly bigint[]
+  /** Of each moment, the times that are active at it. */
+  readonly active: readonly ReadonlySet<string>[]
   /** Whether no other moment is told apart from all of these. */
   readonly isComplete: boolean
 }
@@ -81,7 +83,11 @@ function findInstants(times: readonly string[], start: bigint): Instants {
     [start, ...near.filter((at) => at > start)].some(isLast) ||
     someOf(inDays(), (at) => at > start && isLast(at)) ||
     near.filter((at) => at < start).some(isLast)
-  return { values: [...found.values()], isComplete: isAll || windows.length === 0 }
+  const active = [...found.keys()].map((key) => {
+    const states = key.split(' ')
+    return new Set(times.filter((_, index) => states[index] === 'true'))
+  })
+  return { values: [...found.values()], active, isComplete: isAll || windows.length === 0 }
 }
 
 /** A window as it is written: `CronSpan(cron, duration, zone)`. */

@@ -7,7 +7,7 @@
  * for the same, neither is.
  */
 import { type CompiledPolicy, type PolicyContext, takingPart } from '../policy/index.ts'
-import { instantsOf, timeReader, whenActive } from './instants.ts'
+import { instantsOf, whenActive } from './instants.ts'
 
 /** Where more answers than these would have to be asked for, every policy that takes part at some time is named. */
 const MOST_ANSWERS = 64
@@ -58,14 +58,10 @@ export function timedBy(
 /** The states in which policies are together at some moment from a start on. */
 function statesOf(open: readonly CompiledPolicy[], start: bigint): readonly bigint[] {
   const times = [...new Set(open.map(({ policy: { time } }) => time!))]
-  const readers = new Map(times.map((time) => [time, timeReader(time)]))
-  const moments = instantsOf(times, start).values.filter((at) => at >= start)
-  const states = moments.map((at) => {
-    const isActive = new Map(times.map((time) => [time, readers.get(time)!(at) === 'true']))
-    return open.reduce(
-      (bits, { policy: { time } }, index) => bits | (BigInt(isActive.get(time!)!) << BigInt(index)),
-      0n,
-    )
+  const { values, active } = instantsOf(times, start)
+  const states = active.flatMap((now, moment) => {
+    if (values[moment]! < start) return []
+    return open.reduce((bits, { policy: { time } }, at) => bits | (BigInt(now.has(time!)) << BigInt(at)), 0n)
   })
   return [...new Set(states)]
 }
