@@ -4,7 +4,6 @@
  * wallets and private keys that differ; all of them if the root quorum differs. Answers are compared as sets of ids; they are shortened
  * and given names last. Answers that are not known to be the same are reported as a change.
  */
-
 import type { Access, AccessChange } from '../plan/index.ts'
 import { authorize, type Coalitions, mayVote, type Voter, writeByTeam } from '../policy/index.ts'
 import type { Resource } from '../resources/index.ts'

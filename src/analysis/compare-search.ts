@@ -1,5 +1,4 @@
 /** The search of a comparison: chooses values for the parts of one kind of request until it is known which rules take part. */
-
 import type { Instants } from '../authority/index.ts'
 import { type PolicyContext, paramNames } from '../policy/index.ts'
 import { breathe } from './computing.ts'

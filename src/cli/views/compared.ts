@@ -99,7 +99,8 @@ function differenceText(
 /** A comment of YAML with the value of a transaction in ether, where there is one. */
 function inEther(value: unknown): string {
   const wei = (value as { readonly ethereum?: { readonly value?: unknown } } | null)?.ethereum?.value
-  return /^\d+$/.test(String(wei)) ? ` #${amountNote(`eth.tx.value == ${wei}`)}`.replace(/ #$/, '') : ''
+  const note = /^\d+$/.test(String(wei)) ? amountNote(`eth.tx.value == ${wei}`) : ''
+  return note && ` #${note}`
 }
 
 /** The word of a scenario as a sentence has it. */
