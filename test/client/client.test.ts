@@ -124,7 +124,7 @@ describe('client: what is sent', () => {
     expect(Object.keys(createQueryClient(options('http://127.0.0.1:1')))).not.toContain('submit')
   })
 
-  test('it is stamped before its turn comes: what signs may take long, and a turn is for now', async () => {
+  test('it is stamped before its turn comes: what signs may take long, and a turn is for one moment', async () => {
     const { baseUrl } = await serve(answers(200, { userId: 'u' }))
     const order: string[] = []
     const rate = createRate()

@@ -47,7 +47,10 @@ export function createGivingUp(
       const { message = 'it does not say why' } = refusal.failure
       const isSaidAgain = doubts.isSaidAgain(row.id, { head: await head(), what: withoutNumbers(message) })
       const dissent = isSaidAgain ? await findDissent(row) : 'the node is asked again'
-      if (dissent === undefined) return refusal
+      if (dissent === undefined) {
+        doubts.drop(row.id)
+        return refusal
+      }
       await noteWait(tools, row, `a node refuses it before it is signed, and ${dissent}: ${message}`)
       return 'waits'
     },
