@@ -56,8 +56,8 @@ export interface SearchInput {
   readonly arePeopleAlike: boolean
   /** @default no bound but that of one kind of request */
   readonly budget?: ChoiceBudget
-  /** Called for each choice of values with the rules that take part, and whether such a request is known to exist. */
-  readonly onDecided: (context: PolicyContext, taking: readonly ComparedRule[], exists: boolean) => void
+  /** Called for each choice of values with what makes the request of it, the rules that take part, and whether such a request is known to exist. */
+  readonly onDecided: (requestOf: () => PolicyContext, taking: readonly ComparedRule[], exists: boolean) => void
   /** Called where something stays unknown because of the first of these rules; all that may take part on one side alone are among the others. */
   readonly onUnknown: (because: readonly ComparedRule[], differing: readonly ComparedRule[], why: WhyUnknown) => void
   /** Whether there is nothing more to find. */
@@ -115,7 +115,7 @@ class Search {
     const differs = ({ on: [a, b] }: ComparedRule) => (a && isOpen[0]) !== (b && isOpen[1])
     if (this.#input.arePeopleAlike && isOpen[0] === isOpen[1] && ![...taking, ...open].some(differs)) return
     open = open.filter(({ on }) => on.some((isOn, side) => isOn && isOpen[side]))
-    if (open.length === 0) onDecided(this.#whole(), taking, this.#supposed === 0)
+    if (open.length === 0) onDecided(() => this.#whole(), taking, this.#supposed === 0)
     else if (++this.#choices > MOST_CHOICES || !this.#spend()) onUnknown(open, [...taking, ...open], 'choices')
     else this.#choose(taking, open, open.find(differs) ?? open[0]!)
   }

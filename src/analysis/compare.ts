@@ -193,8 +193,8 @@ function compareOne(
   }
   const [first, second] = sides
   const onDecided =
-    (isRootOnly: boolean) => (context: PolicyContext, taking: readonly ComparedRule[], exists: boolean) => {
-      const simple = isOneEnough && exists ? simplePlay(context, taking, isRootOnly, sides) : undefined
+    (isRootOnly: boolean) => (requestOf: () => PolicyContext, taking: readonly ComparedRule[], exists: boolean) => {
+      const simple = isOneEnough && exists ? simplePlay(requestOf(), taking, isRootOnly, sides) : undefined
       if (simple) {
         found.wider = simple
         return
@@ -210,7 +210,7 @@ function compareOne(
       ] as const) {
         const people = told[way]
         if (people === undefined || found[way]) continue
-        const play = exists ? playOf({ context, people, by: by.stage, not: not.stage }) : undefined
+        const play = exists ? playOf({ context: requestOf(), people, by: by.stage, not: not.stage }) : undefined
         if (play) found[way] = play
         else note(way, taking.filter(isOneSided), exists ? 'play' : 'kind')
       }

@@ -6,6 +6,7 @@ import { compilePolicy, type PolicyText, readsOf } from '../../src/policy/index.
 import type { Actual, Resource } from '../../src/resources/index.ts'
 import { actualOf, key, live, policy } from '../plan/organization.ts'
 import { readPolicyCases } from '../policy/cases.ts'
+import { remembered } from '../remembered.ts'
 import { NOW, setOf } from './compared-sets.ts'
 import { office } from './office.ts'
 
@@ -43,19 +44,26 @@ function organizationFor(policies: Policies): Actual {
 const NOT_DOCUMENTED = 'what such requests have is not documented'
 
 const next = (index: number) => EXAMPLES[(index + 1) % EXAMPLES.length]!
-const pairs: readonly (readonly [string, (of: Policies, index: number) => readonly [Policies, Policies]])[] = [
-  ['with none', (policies) => [[], policies]],
+type PairOf = (of: Policies, index: number) => readonly [Policies, Policies]
+const withNone: PairOf = (policies) => [[], policies]
+const pairs: readonly (readonly [string, PairOf])[] = [
+  ['with none', withNone],
   ['with none after it', (policies) => [policies, []]],
   ['with another', (policies, index) => [policies, next(index)]],
   ['with another added', (policies, index) => [policies, [...policies, ...next(index)]]],
 ]
 
+/** What comes of the comparison of each example with another set of policies. */
+const rowsOf = remembered((pairOf: PairOf) =>
+  EXAMPLES.flatMap((policies, index) => {
+    const [first, second] = pairOf(policies, index)
+    return comparePolicies(setOf(first), setOf(second), { nowMs: NOW })
+  }),
+)
+
 describe('documented examples', () => {
   test.each(pairs)('compared %s, fewer than 2 % of the rows are unknown, and each says why', (_, pairOf) => {
-    const rows = EXAMPLES.flatMap((policies, index) => {
-      const [first, second] = pairOf(policies, index)
-      return comparePolicies(setOf(first), setOf(second), { nowMs: NOW })
-    })
+    const rows = rowsOf(pairOf)
     const unknown = rows.filter(({ relation }) => relation === 'unknown')
     expect(rows.length).toBeGreaterThan(1000)
     expect(unknown.length / rows.length).toBeLessThan(0.02)
@@ -68,7 +76,7 @@ describe('documented examples', () => {
   })
 
   test('compared with none, what is unknown are activities of which no documentation says what they have', () => {
-    const rows = EXAMPLES.flatMap((policies) => comparePolicies(setOf([]), setOf(policies), { nowMs: NOW }))
+    const rows = rowsOf(withNone)
     const unknown = rows.filter(({ relation }) => relation === 'unknown')
     expect(unknown.length).toBeGreaterThan(0)
     for (const { power, because } of unknown) {
