@@ -1,6 +1,6 @@
 /**
  * Runs command lines one after the other in one process, as the CLI would each in its own, and prints what each said as JSON.
- * Started by `key-echo.test.ts` with the secret and the command lines on stdin.
+ * Started by `key-echo.ts` with the secret and the command lines on stdin.
  */
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
