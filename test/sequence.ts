@@ -27,6 +27,14 @@ export const LONGEST: readonly string[] = [
   'test/reliability/worker-kills.test.ts',
   'test/service/reliability/one-execution.test.ts',
   'test/analysis/paths-played.test.ts',
+  'test/cli/commands.test.ts',
+  'test/reliability/payments.test.ts',
+  'test/service/sends/solana-faults.test.ts',
+  'test/service/sends/faults.test.ts',
+  'test/incidents/bad-read.test.ts',
+  'test/cli/mistakes.test.ts',
+  'test/cli/apply.test.ts',
+  'test/cli/webhooks.test.ts',
 ]
 
 export class LongestAmongOthers extends BaseSequencer {
