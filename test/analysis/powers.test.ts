@@ -40,7 +40,7 @@ describe('powers', () => {
         const rows = powersOf(actualOf(resources), { nowMs: NOW, powers: ['sign', 'export'] })
         expect(allFaults(resources, rows)).toEqual([])
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(120) },
     )
   })
 

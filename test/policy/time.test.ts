@@ -178,6 +178,15 @@ describe('time: daylight saving', () => {
   test('time: a span agrees with trying every minute of the zone', () => {
     const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Apia']
     const opened = new Map(zones.map((name) => [name, openZone(name) as Zone]))
+    // None of these changes its offset within a quarter of an hour.
+    const offsets = new Map<string, number>()
+    const offsetAt = (name: string, instant: number) => {
+      const quarter = Math.floor(instant / 900_000)
+      const key = `${name} ${quarter}`
+      const known = offsets.get(key) ?? opened.get(name)!.offsetAt(quarter * 900_000)
+      offsets.set(key, known)
+      return known
+    }
     const start = Date.UTC(2026, 2, 1)
     fc.assert(
       fc.property(
@@ -197,8 +206,9 @@ describe('time: daylight saving', () => {
           let open = false
           let ambiguous = false
           for (let instant = now; instant > now - durationMinutes * 60_000; instant -= 60_000) {
-            if (zone.offsetAt(instant) !== zone.offsetAt(instant - 10_800_000)) ambiguous = true
-            const local = new Date(instant + zone.offsetAt(instant))
+            const offset = offsetAt(zoneName, instant)
+            if (offset !== offsetAt(zoneName, instant - 10_800_000)) ambiguous = true
+            const local = new Date(instant + offset)
             open ||= local.getUTCMinutes() === minute && local.getUTCHours() === hour && cron.matchesDay(local)
           }
           fc.pre(!ambiguous)

@@ -214,7 +214,7 @@ async function explainQuorums(kills: number): Promise<void> {
 async function testOnPostgres(times: number): Promise<void> {
   const store = { QUORATE_TEST_STORE: 'postgres' }
   for (let time = 0; time < times; time++) runTests(['test/service'], store)
-  // As many rounds as on SQLite in every run.
+  // As many rounds as the figures of both stores are of.
   runTests(['test/service/reliability/one-execution.test.ts'], { ...store, QUORATE_TIMES: '5' })
 }
 

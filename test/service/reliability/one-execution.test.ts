@@ -5,14 +5,12 @@ import { encodeUtf8 } from '../../../src/encoding/index.ts'
 import type { JsonObject } from '../../../src/protocol/index.ts'
 import { createApiKeyStamper } from '../../../src/stamp/index.ts'
 import { Secret } from '../../../src/telemetry/index.ts'
-import { isOnPostgres } from '../../postgres.ts'
 import { runs } from '../../runs.ts'
 import { complete } from '../handlers/steps.ts'
 import { startTestService, type TestBody, type TestService } from '../harness.ts'
 import { rowsOf } from '../rows.ts'
 
-/** On PostgreSQL each request of a round waits for the others' locks, a server's answer at a time: as many are in the soak. */
-const ROUNDS = isOnPostgres ? runs(100) : 500
+const ROUNDS = runs(100)
 const CONNECTIONS = 32
 const RESTART_EVERY = ROUNDS / 10
 
