@@ -85,12 +85,10 @@ import { tagList } from './tags/store.ts'
 import { userTagHandlers } from './tags/user-tags.ts'
 import { tvcAppHandlers } from './tvc-apps/handlers.ts'
 import { tvcAppQueries } from './tvc-apps/queries.ts'
-import { tvcAppList } from './tvc-apps/store.ts'
 import { tvcDeploymentHandlers } from './tvc-deployments/handlers.ts'
 import { tvcDeploymentQueries } from './tvc-deployments/queries.ts'
 import { tvcDeploymentList } from './tvc-deployments/store.ts'
 import { tvcOperatorHandlers } from './tvc-operators/handlers.ts'
-import { tvcOperatorList, tvcOperatorSetList } from './tvc-operators/store.ts'
 import { tvcQuorumKeyHandlers } from './tvc-quorum-keys/handlers.ts'
 import { createUserHandlers } from './users/create-users.ts'
 import { userHandlers } from './users/handlers.ts'
@@ -222,8 +220,8 @@ const grown: GrownLists & Readonly<Record<Adding, NonNullable<GrownLists[Adding]
   UPDATE_FIAT_ON_RAMP_CREDENTIAL: [fiatOnRampCredentialList],
   ACCEPT_INVITATION: [userList, authenticatorList],
   RECOVER_USER: [authenticatorList],
-  CREATE_TVC_OPERATOR: [tvcOperatorList, walletList],
-  CREATE_TVC_APP: [tvcAppList, tvcOperatorList, tvcOperatorSetList],
+  CREATE_TVC_OPERATOR: [walletList],
+  CREATE_TVC_APP: 'an organization has few apps, sets and operators, with names of at most 255 characters',
   CREATE_TVC_DEPLOYMENT: [tvcDeploymentList],
   CREATE_WEBHOOK_ENDPOINT: [webhookEndpointList],
   UPDATE_WEBHOOK_ENDPOINT: [webhookEndpointList],

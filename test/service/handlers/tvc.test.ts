@@ -165,6 +165,7 @@ describe('TVC apps', () => {
   test('TVC apps: their sets and keys are checked', async () => {
     const [one, two] = [createOperator(), createOperator()]
     const both = 'must be two uncompressed P-256 public keys in hex: the one to encrypt to, then the one that signs'
+    const [tooLong, length] = ['n'.repeat(256), 'must have 1 to 255 characters']
     // One person with two operators, by a key that both have.
     const sharing = (encryptKey: string, signKey: string) => {
       const other = { ...two, params: { name: 'the same', publicKey: encryptKey + signKey } }
@@ -172,6 +173,12 @@ describe('TVC apps', () => {
     }
     const twice = (set: string, key: string) => invalidField(`${set}.publicKey`, `must not mention \`${key}\` twice`)
     const rows: readonly (readonly [parameters: object, refusal: Refusal])[] = [
+      [{ name: tooLong }, invalidField('name', length)],
+      [{ manifestSetParams: { ...setOf([one], 1), name: tooLong } }, invalidField('manifestSetParams.name', length)],
+      [
+        { manifestSetParams: setOf([createOperator(tooLong)], 1) },
+        invalidField('manifestSetParams.newOperators[0].name', length),
+      ],
       [{ quorumPublicKey: '04ab' }, invalidField('quorumPublicKey', both)],
       [{ quorumPublicKey: one.encryptKey.repeat(2) }, invalidField('quorumPublicKey', both)],
       [{ manifestSetParams: undefined }, invalid('invalid request body: missing field `manifestSetParams`')],

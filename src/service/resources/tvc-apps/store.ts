@@ -1,4 +1,4 @@
-import { createTable, type InOrder, storedList, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, type Transaction } from '../../store/index.ts'
 
 /** An app whose program runs in enclaves. */
 export interface TvcAppRow {
@@ -23,7 +23,6 @@ declare module '../../store/schema.ts' {
 }
 
 export const tvcAppTable = createTable('tvc_apps')
-export const tvcAppList = storedList('tvc_apps', ['name'])
 
 /** Reads which of these operator sets an app still names. */
 export async function listSetsInUse(

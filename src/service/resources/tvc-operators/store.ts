@@ -1,4 +1,4 @@
-import { createTable, type InOrder, storedList, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, type Transaction } from '../../store/index.ts'
 
 /** Who approves manifests, or holds a share of a quorum key. */
 export interface TvcOperatorRow {
@@ -39,9 +39,7 @@ declare module '../../store/schema.ts' {
 }
 
 export const tvcOperatorTable = createTable('tvc_operators')
-export const tvcOperatorList = storedList('tvc_operators', ['name'])
 export const tvcOperatorSetTable = createTable('tvc_operator_sets')
-export const tvcOperatorSetList = storedList('tvc_operator_sets', ['name'])
 
 /** A set with its members, in their order. */
 export interface TvcOperatorSet extends TvcOperatorSetRow {
