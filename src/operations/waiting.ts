@@ -73,7 +73,10 @@ export async function listRecorded(
 /** How many activities of any status are looked through for one that has ended and is named by its short code. */
 const MOST_ENDED = 2_000
 
-/** Finds the activity that a person named by id, by fingerprint, or by the short code of a waiting one or of one that has ended lately. */
+/**
+ * Finds the activity that a person named by id, by fingerprint, or by the short code of a waiting one or of one that has ended lately.
+ * A code that another of the newest has as well names none.
+ */
 export async function findActivity(client: QueryClient, named: string): Promise<Wire.Activity> {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(named)) {
     return await byId(client, named.toLowerCase())
@@ -83,14 +86,18 @@ export async function findActivity(client: QueryClient, named: string): Promise<
   const isCode = !named.startsWith('sha256:')
   const open = await listActivities(client, { ...(isCode ? { which: 'waiting' } : {}), limit: 10_000 })
   const waiting = open.filter(isNamed)
-  const matches =
-    isCode && waiting.length === 0 ? (await listActivities(client, { limit: MOST_ENDED })).filter(isNamed) : waiting
+  // A requester can look for two requests with one code, and let the one that was read out end before the other is voted on.
+  const limit = waiting.length === 0 ? MOST_ENDED : PAGE
+  const recent = isCode ? (await listActivities(client, { limit })).filter(isNamed) : []
+  const matches = [...new Map([...recent, ...waiting].map((one) => [one.id, one])).values()]
   if (matches.length === 1) return matches[0]!
   if (matches.length === 0)
     throw noActivity(client, `called \`${named}\` that waits${isCode ? ` or is among the newest ${MOST_ENDED}` : ''}`)
   throw new QuorateError('cli/no-activity', `${matches.length} activities are called \`${named}\``, {
     facts: { ...placeOf(client), activities: matches.map(({ id, status }) => `${id} ${status}`).join(', ') },
-    next: 'give the id of the one that you mean',
+    next: isCode
+      ? 'equal codes hardly come about by chance: look at each by its id, and ask the user who requested them; vote by the id of the one that you mean'
+      : 'give the id of the one that you mean',
   })
 }
 

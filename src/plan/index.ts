@@ -65,7 +65,7 @@ export { type OneActivity, planOfActivity } from './of-activity.ts'
 export { partOf } from './part.ts'
 export { readPlan, writePlan } from './read.ts'
 export { isForgotten } from './removal.ts'
-export { type PlanStyles, renderEffects, renderPlanText, renderPower } from './render.ts'
+export { type PlanStyles, renderDifference, renderEffects, renderPlanText, renderPower } from './render.ts'
 export { isNobody, type UndoLine, undoLines, withUndo } from './undo.ts'
 export { loneReference } from './value-text.ts'
 export {

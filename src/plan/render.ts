@@ -1,6 +1,7 @@
 import { printable, printableDeep } from '../diagnostics/index.ts'
+import type { Json } from '../protocol/index.ts'
 import type { Address } from '../resources/index.ts'
-import { amountNotes } from './amounts.ts'
+import { amountNote, amountNotes } from './amounts.ts'
 import type { Change, Forecast, Guard, Plan } from './document.ts'
 import { allPlans, hasChanges, isStandIn } from './inside.ts'
 import { likesOf, lookAlikeText } from './look-alikes.ts'
@@ -210,6 +211,30 @@ function renderField(
   )
   const rows = cause === undefined ? compared : [paint('dim', fieldCauseText(cause)), ...compared]
   return rows.map((text, index) => (index === 0 ? label : below) + text)
+}
+
+/**
+ * Two values as lines to be compared: of expressions of several lines those that differ, amounts also in coins; anything else whole,
+ * as JSON.
+ */
+export function renderDifference(
+  before: Json | undefined,
+  after: Json | undefined,
+): readonly [readonly string[], readonly string[]] {
+  const whole = (value: Json | undefined) => {
+    const text = value === undefined ? 'nothing' : JSON.stringify(value)
+    return [printable(text) + (typeof value === 'string' ? amountNote(value) : '')]
+  }
+  if (typeof before !== 'string' || typeof after !== 'string') return [whole(before), whole(after)]
+  const [had, has] = [wrapText(before, WIDTH - 17), wrapText(after, WIDTH - 17)]
+  const compared = diffLines(had, has)
+  const side = (sign: '-' | '+', text: string) =>
+    compared.filter((one) => one.sign === sign).map((one) => one.text + amountNotes(text)(one.text))
+  const [lost, gained] = [side('-', before), side('+', after)]
+  // Blanks alone may differ, which lines do not show.
+  return had.length + has.length === 2 || lost.length + gained.length === 0
+    ? [whole(before), whole(after)]
+    : [lost.length === 0 ? ['nothing'] : lost, gained.length === 0 ? ['nothing'] : gained]
 }
 
 /** A text as it is, its lines kept; bare where it is one reference. */

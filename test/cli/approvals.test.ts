@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { readPlan, shortCode } from '../../src/plan/index.ts'
-import type { ActivityType, Wire } from '../../src/protocol/index.ts'
+import { type ActivityType, fingerprintOf, type Wire } from '../../src/protocol/index.ts'
 import { startBetween } from '../faults/between.ts'
 import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
 import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
@@ -252,6 +252,7 @@ describe('votes', () => {
       /error cli\/not-as-planned: [0-9a-f-]{9} asks for something else than activity 1 of plan [0-9a-f]{12}\n/,
     )
     expect(refused.stdout).toMatch(/not as planned\n +policyConsensus\n +planned .*>= 2.*\n +asked .*>= 1/)
+    expect(refused.stdout).toContain('planned  "approvers.count() >= 2"\n')
     const { activity } = await service.root.query('get_activity', { activityId: changed!.id })
     expect(activity.votes).toHaveLength(1)
     const insisted = ['approve', changed!.id, '--yes', '--plan', saved, '--despite-mismatch', ...as(bob, 'bob')]
@@ -300,6 +301,30 @@ describe('votes', () => {
     const byCode = await quorate(['approve', shortCode(planned!.fingerprint), '--yes', ...as(bob, 'bob')], { env })
     expect(byCode.stderr).toMatch(/^[0-9a-f]{4}-[0-9a-f]{4} has ended as COMPLETED; there is nothing to approve/m)
     expect(byCode.stdout).toContain(planned!.id)
+  })
+
+  test('a code that another activity has as well names neither, also once one of the two has ended', async () => {
+    const parameters = (walletName: string) => ({ walletName, accounts: [] })
+    const now = Date.now()
+    const bodies = (walletName: string) =>
+      Array.from({ length: 100_000 }, (_, before) => {
+        const timestampMs = now - before
+        const made = service.body('ACTIVITY_TYPE_CREATE_WALLET', parameters(walletName), { timestampMs })
+        return [shortCode(fingerprintOf(made.text)), made] as const
+      })
+    const honest = new Map(bodies('as agreed'))
+    const twins = ['twin', 'twin 2', 'twin 3'].flatMap(bodies).filter(([code]) => honest.has(code))
+    const [code, twin] = twins[0]!
+    const [one, other] = [await service.root.send(honest.get(code)!), await service.root.send(twin)]
+    const votes = async () => await quorate(['approve', code, '--yes', ...as(bob, 'bob')], { env })
+    const both = await votes()
+    expect([both.exit, both.stderr]).toEqual([1, expect.stringContaining(`2 activities are called \`${code}\``)])
+    await quorate(['reject', one.id, '--yes', ...as(bob, 'bob')], { env })
+    const left = await votes()
+    expect([left.exit, left.stdout]).toEqual([1, ''])
+    expect(left.stderr).toContain('equal codes hardly come about by chance')
+    expect(left.stderr).toContain(`${one.id} ACTIVITY_STATUS_REJECTED`)
+    await quorate(['reject', other.id, '--yes', ...as(bob, 'bob')], { env })
   })
 
   test('several at once: nothing is voted while one of them is not as planned, and those that have ended are said', async () => {

@@ -5,6 +5,7 @@ import { renderStanding, withNeeds } from '../../src/cli/views/progress.ts'
 import {
   makePlan,
   readPlan,
+  renderDifference,
   renderForecast,
   renderPlanMarkdown,
   renderPlanText,
@@ -422,4 +423,25 @@ test('what is denied says why, and what to do about it', () => {
     'denied: no way in; give the user a key',
   )
   expect(renderForecast({ outcome: 'denied', reason: 'policy no-exports' })).toBe('denied: policy no-exports')
+})
+
+test('of two conditions the lines that differ are shown, with their amounts in coins; of anything else both values, whole', () => {
+  const condition = (wei: string) =>
+    `activity.kind == 'SIGN_TRANSACTION' && wallet.id == 'c04db4a6-36b2-566d-9a50-a1ea50e1bd24' && eth.tx.value < ${wei}`
+  expect(renderDifference(condition('500000000000000000'), condition('5000000000000000000'))).toEqual([
+    ['&& eth.tx.value < 500000000000000000 (0.5 ETH)'],
+    ['&& eth.tx.value < 5000000000000000000 (5 ETH)'],
+  ])
+  const further = `${condition('5')} && eth.tx.to == '0xd8da6bf26964af9d7eed9e03e53415d37aa96045'`
+  expect(renderDifference(further, condition('5'))).toEqual([
+    ["&& eth.tx.to == '0xd8da6bf26964af9d7eed9e03e53415d37aa96045'"],
+    ['nothing'],
+  ])
+  const blank = condition('5').replace(' &&', '  &&')
+  expect(renderDifference(condition('5'), blank)).toEqual([[JSON.stringify(condition('5'))], [JSON.stringify(blank)]])
+  expect(renderDifference('eth.tx.value < 500000000000000000', undefined)).toEqual([
+    ['"eth.tx.value < 500000000000000000" (0.5 ETH)'],
+    ['nothing'],
+  ])
+  expect(renderDifference(2, ['a'])).toEqual([['2'], ['["a"]']])
 })

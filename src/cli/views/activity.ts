@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { stringify } from 'yaml'
 import type { CredentialAdded } from '../../analysis/index.ts'
 import { type MissingFactors, missingMethods, votesOn } from '../../authority/index.ts'
@@ -6,6 +7,7 @@ import {
   factorsText,
   loneReference,
   renderApprovers,
+  renderDifference,
   renderEffects,
   renderPower,
   shortCode,
@@ -119,7 +121,7 @@ export function viewActivity(
     ...(activity.failure ? { failure: activity.failure.message ?? '' } : {}),
     ...(activity.failure?.details?.length ? { failureDetails: activity.failure.details } : {}),
     ...(alike.length > 0 ? { lookAlikes: alike } : {}),
-    ...(review ? { review: withoutSecretsIn(review) } : {}),
+    ...(review ? { review: withoutSecretsIn(withNames(review, actual)) } : {}),
   }
 }
 
@@ -136,6 +138,21 @@ export function asEnded(view: ActivityView): ActivityView {
     ...view,
     review: { explained, ...(isDone ? { changes: [], isWhole: false, missing: [] } : { changes, isWhole, missing }) },
   }
+}
+
+/** Where it is not as planned, with the names of what lives; ids stay where names alone would not tell the two apart. */
+function withNames(review: ReviewedActivity, actual: Actual | undefined): ReviewedActivity {
+  const { explained } = review
+  if (explained.kind !== 'mismatch' || actual === undefined) return review
+  const names = namesOf(actual)
+  const named = (value: Json | undefined) =>
+    value === undefined ? undefined : (nameValue(value as Value, names) as Json)
+  const deviations = explained.deviations.map((one) => {
+    const [planned, asked] = [named(one.planned), named(one.asked)]
+    if (isDeepStrictEqual(planned, asked)) return one
+    return { ...one, ...(planned === undefined ? {} : { planned }), ...(asked === undefined ? {} : { asked }) }
+  })
+  return { ...review, explained: { ...explained, deviations } }
 }
 
 /** The same of where it is not as planned: what is asked may hold a whole provider, or its token alone. */
@@ -245,17 +262,24 @@ function neededRows({ review, status }: ActivityView, style: Style): readonly (r
   return 'reason' in needed ? [['needs', `${needed.reason}${when}; ${your[mine]}`]] : []
 }
 
+/** Parameters that are shown of those in which an activity is not what its plan says. */
+const MOST_DEVIATIONS = 8
+
 /** Where it is not what its plan says. */
 function renderDeviations({ review }: ActivityView, style: Style): string {
   if (review?.explained.kind !== 'mismatch') return ''
-  const rows = review.explained.deviations
-    .slice(0, 8)
-    .flatMap(({ parameter, planned, asked }) => [
+  const { deviations } = review.explained
+  const rows = deviations.slice(0, MOST_DEVIATIONS).flatMap(({ parameter, planned, asked }) => {
+    const [before, after] = renderDifference(planned, asked)
+    return [
       `    ${parameter}\n`,
-      `      planned  ${planned === undefined ? 'nothing' : JSON.stringify(planned)}\n`,
-      `      ${style.error('asked')}    ${asked === undefined ? 'nothing' : JSON.stringify(asked)}\n`,
-    ])
-  return `  ${style.error('not as planned')}\n${rows.join('')}`
+      ...before.map((text, index) => `      ${index === 0 ? 'planned' : '       '}  ${text}\n`),
+      ...after.map((text, index) => `      ${index === 0 ? style.error('asked') : '     '}    ${text}\n`),
+    ]
+  })
+  const left = deviations.length - MOST_DEVIATIONS
+  const rest = left > 0 ? `    and ${left} more (\`--json\` lists all)\n` : ''
+  return `  ${style.error('not as planned')}\n${rows.join('')}${rest}`
 }
 
 /** What it would change, before and after, and who gains and loses; the intent itself where that does not say all of it. */
