@@ -38,7 +38,8 @@ function describe(error: ErrorObject, root: Tree): Diagnostic | undefined {
     }
     case 'type': {
       const expected = schema['title'] ?? listTypes(error.params['type'])
-      return diagnostic('definitions/wrong-type', `expected ${expected}, got ${kindOf(error.data)}`, at)
+      const help = helpForType(error, schema, { key: path.at(-1) ?? '', written: tree && textOf(tree.span) })
+      return diagnostic('definitions/wrong-type', `expected ${expected}, got ${kindOf(error.data)}`, at, { help })
     }
     case 'enum': {
       const allowed = error.params['allowedValues'] as readonly unknown[]
@@ -47,7 +48,12 @@ function describe(error: ErrorObject, root: Tree): Diagnostic | undefined {
       const near = typeof error.data === 'string' ? nearest(error.data, allowed.map(String)) : []
       return wrongValue(
         `expected ${expected}, got ${got}`,
-        didYouMean(near) ?? (many ? `one of ${allowed.join(', ')}` : undefined),
+        didYouMean(near) ??
+          (many
+            ? `one of ${allowed.join(', ')}`
+            : error.data === null
+              ? `write one of them after \`${placeName(path)}:\``
+              : undefined),
       )
     }
     case 'const':
@@ -133,6 +139,39 @@ const TYPES: Readonly<Record<string, string>> = {
 function listTypes(types: unknown): string {
   const names = (Array.isArray(types) ? types : [types]).filter((type) => type !== 'null')
   return names.map((type) => TYPES[String(type)] ?? String(type)).join(' or ')
+}
+
+/** What to write in place of a value of another type; undefined where the message says it all. */
+function helpForType(
+  { data, params }: ErrorObject,
+  { properties, additionalProperties, required, title, pattern }: Readonly<Record<string, unknown>>,
+  { key, written }: { readonly key: string; readonly written: string | undefined },
+): string | undefined {
+  const types = [params['type'] as string | readonly string[]].flat()
+  const isText = typeof data === 'string'
+  if (types.includes('object')) {
+    const names = (required as readonly string[] | undefined) ?? Object.keys((properties as object | undefined) ?? {})
+    const keys = names.slice(0, 3).map((name) => `\`${name}:\``)
+    const where = /^\d+$/.test(key) ? 'after the dash and below it' : `on indented lines below \`${key}:\``
+    if (keys.length > 0) return `write its keys ${where}, such as ${keys.join(', ')}`
+    if (additionalProperties)
+      return `write a name on an indented line below \`${key}:\`, without a dash, as in \`NAME:\``
+  }
+  if (types.includes('array'))
+    return isText
+      ? `put it in brackets: \`${key}: [${data}]\``
+      : `write \`${key}: []\` for none, or an element a line below it, each after a dash`
+  if (types.includes('string') && written && (typeof data === 'boolean' || typeof data === 'number'))
+    return (pattern ? new RegExp(String(pattern)).test(written) : !title)
+      ? `put it in quotes: \`'${written}'\``
+      : undefined
+  if (types.includes('integer')) return 'write digits alone, without quotes'
+  if (types.includes('boolean')) return 'write `true` or `false`, without quotes'
+  return undefined
+}
+
+function textOf({ source, start, end }: Span): string {
+  return source.text.slice(start, end)
 }
 
 function kindOf(value: unknown): string {
