@@ -4,7 +4,7 @@
  * the inverse plan, and others where nobody gets through in that one. `nobody` is said only where no order leads to the end, and no moves
  * (`indirect.ts`) either; where that could not be tried out, the answer is unknown.
  */
-import { contextOf, whenActive } from '../authority/index.ts'
+import { contextOf, instantsOf, timedTakingPart } from '../authority/index.ts'
 import { fillParameters, type Plan, type PlanInput, type Undo } from '../plan/index.ts'
 import { type Coalitions, type CompiledPolicy, type PolicyContext, whoCan, writeByTeam } from '../policy/index.ts'
 import { kinds, type Resource, referencesOf } from '../resources/index.ts'
@@ -16,6 +16,7 @@ import { type Inverse, inverseOf } from './inverse.ts'
 import { walletsOf } from './outcome.ts'
 import { type PolicyCompiler, policiesOf } from './policies.ts'
 import { thingsAfter } from './recorded.ts'
+import { sameCoalitions } from './same-coalitions.ts'
 import { createCarrier, type OrganizationState, standIns, startState } from './state.ts'
 
 /** Of so many activities every order is tried. */
@@ -24,8 +25,8 @@ const MOST_IN_EVERY_ORDER = 6
 const MOST_STATES = 200
 /** Most sets of people of one activity that are put together with those of another. */
 const MOST_SETS = 120
-/** Of so many policies that open or close later each combination is tried; of more, that it hangs on the time is taken to be so. */
-const MOST_OPEN = 4
+/** Most moments at which other policies are active that are tried; of more, that it hangs on the time is taken to be so. */
+const MOST_MOMENTS = 16
 const TOO_MANY = 'there are too many sets of people to try them all'
 
 /** Says who could undo a plan; undefined for a plan that submits nothing. */
@@ -44,8 +45,16 @@ export function undoOf(
   if (activities === 0) return { activities, ways: [], ...lost }
   const nowMs = Date.parse(now)
   const walk = createWalk(inverse, { after, nowMs, compile })
-  const end = computing('who could take the plan back', () => walkToTheEnd(walk))
-  const timed = walk.isTimed() ? { isTimed: true as const } : {}
+  const { end, isTimed } = computing('who could take the plan back', () => {
+    const asked: [done: bigint, index: number][] = []
+    const ask: Walk['ask'] = (done, index) => {
+      asked.push([done, index])
+      return walk.ask(done, index)
+    }
+    const found = walkToTheEnd({ ...walk, ask })
+    return { end: found, isTimed: isOtherwiseAtOtherTimes(walk, { end: found, asked }) }
+  })
+  const timed = isTimed ? { isTimed: true as const } : {}
   if (end.people !== undefined) {
     const sets = end.people === 'too-many' ? end.people : setsTogether(end.people)
     if (sets === 'too-many') return { activities, ways: [], unknown: TOO_MANY, ...lost }
@@ -72,7 +81,7 @@ export function undoOf(
 
 const DECIDING: ReadonlySet<string> = new Set(['user', 'tag', 'policy', 'rootQuorum', 'feature'])
 
-/** One activity of the inverse plan in one state. */
+/** One activity of the inverse plan in one state, at one moment. */
 interface Asked {
   readonly index: number
   readonly summary: string
@@ -87,12 +96,16 @@ interface Asked {
 /** The activities of an inverse plan, done in any order; a set of them is a number with a bit for each. */
 interface Walk {
   readonly size: number
-  readonly ask: (done: bigint, index: number) => Asked
+  /** Once for each moment of the walk. */
+  readonly ask: (done: bigint, index: number) => readonly Asked[]
   /** Whether all that it refers to is there. */
   readonly isReady: (done: bigint, index: number) => boolean
   readonly names: ReadonlyMap<string, string>
-  /** Whether other people get one of those that were asked executed at another time. */
-  readonly isTimed: () => boolean
+  readonly now: bigint
+  /** Times of policies that have a part in what was asked. */
+  readonly times: ReadonlySet<string>
+  /** The same walk, with each activity at any of these moments. */
+  readonly at: (moments: readonly bigint[]) => Walk
 }
 
 function createWalk(
@@ -112,15 +125,15 @@ function createWalk(
     (batch) => fillParameters(batch.parameters, ids) as Readonly<Record<string, unknown>>,
   )
   const names = new Map<string, string>()
-  let isTimed = false
+  const now = BigInt(nowMs) * 1_000_000n
+  const times = new Set<string>()
   const sideOf = (state: OrganizationState) => {
     const organization = organizationIn(state)
     const voters = votersIn(organization, nowMs)
     for (const { name, approver } of voters) if (!names.has(approver.id)) names.set(approver.id, name)
     const people = voters.map((one) => ({ ...one, name: one.approver.id }))
     const policies = policiesOf(state, compile)
-    const atOtherTimes = policiesAtOtherTimes(policies, { nowMs, compile })
-    return { state, organization, people, policies, atOtherTimes, known: new Map<string, Asked>() }
+    return { state, organization, people, policies, known: new Map<string, Asked>() }
   }
   type Side = ReturnType<typeof sideOf>
   const sides = new Map<bigint, Side>([[0n, sideOf({ things: after })]])
@@ -135,45 +148,67 @@ function createWalk(
     sides.set(done, side)
     return side
   }
-  const ask = (done: bigint, index: number): Asked => {
-    const { state, organization, people, policies, atOtherTimes, known } = sideAfter(done)
+  const askAt = (moment: bigint, done: bigint, index: number): Asked => {
+    const { state, organization, people, policies, known } = sideAfter(done)
     const { type, summary } = plan.batches[index]!
     const facts = walletsOf(type, parameters[index]!, state)
     const request = { type, parameters: parameters[index]!, nowMs, facts }
-    const context = contextOf(request, { approvers: [], credentials: [], rootQuorum: organization.rootQuorum })
-    const same = JSON.stringify([type, parameters[index], facts])
+    const standing = contextOf(request, { approvers: [], credentials: [], rootQuorum: organization.rootQuorum })
+    const context = { ...standing, now: moment }
+    const same = JSON.stringify([type, parameters[index], facts, String(moment)])
     const found = known.get(same)
     if (found) return { ...found, index, summary }
     breathe()
+    for (const { policy } of timedTakingPart(policies, standing)) times.add(policy.time!)
     const sets = whoCan(policies, context, people)
     const asked: Asked = { index, summary, context, policies, people: sets, key: keyOf(sets) }
     known.set(same, asked)
-    isTimed ||=
-      atOtherTimes === 'too-many' || atOtherTimes.some((others) => keyOf(whoCan(others, context, people)) !== asked.key)
     return asked
   }
   const isReady = (done: bigint, index: number) =>
     needs[index]!.every((one) => one === index || (done >> BigInt(one)) & 1n)
-  return { size: plan.batches.length, ask, isReady, names, isTimed: () => isTimed }
+  const at = (some: readonly bigint[]): Walk => ({
+    size: plan.batches.length,
+    ask: (done, index) => some.map((moment) => askAt(moment, done, index)),
+    isReady,
+    names,
+    times,
+    now,
+    at,
+  })
+  return at([now])
 }
 
-/** The policies with every combination of those that open or close later: each of these always active, or not there. */
-function policiesAtOtherTimes(
-  policies: readonly CompiledPolicy[],
-  { nowMs, compile }: { readonly nowMs: number; readonly compile: PolicyCompiler },
-): readonly (readonly CompiledPolicy[])[] | 'too-many' {
-  const now = BigInt(nowMs) * 1_000_000n
-  const isOpen = ({ policy: { time } }: CompiledPolicy) => time !== undefined && whenActive(time, now) === 'sometimes'
-  const open = policies.filter(isOpen)
-  if (open.length === 0) return []
-  if (open.length > MOST_OPEN) return 'too-many'
-  return Array.from({ length: 2 ** open.length }, (_, active) =>
-    policies.flatMap((one) => {
-      const at = open.indexOf(one)
-      if (at < 0) return [one]
-      return (active >> at) & 1 ? [compile({ ...one.policy, time: undefined })] : []
-    }),
+/**
+ * Whether others get to the end, or nobody, at another time: at one moment, or with each activity at a moment of its own. Of activities
+ * that are not tried in every order, it is whether others get one of them executed that was asked.
+ */
+function isOtherwiseAtOtherTimes(
+  walk: Walk,
+  { end, asked }: { readonly end: End; readonly asked: readonly (readonly [done: bigint, index: number])[] },
+): boolean {
+  for (;;) {
+    const { size } = walk.times
+    if (size === 0) return false
+    const moments = instantsOf([...walk.times].sort(), walk.now).values.filter((at) => at >= walk.now)
+    if (moments.length > MOST_MOMENTS) return true
+    const atAny = walk.at(moments)
+    if (walk.size > MOST_IN_EVERY_ORDER)
+      return asked.some(([done, index]) => new Set(atAny.ask(done, index).map(({ key }) => key)).size > 1)
+    const others = [...moments.slice(1).map((one) => walk.at([one])), ...(moments.length > 1 ? [atAny] : [])]
+    if (others.some((other) => !isSameEnd(walkToTheEnd(other), end))) return true
+    // What is asked at those moments alone may have times of its own.
+    if (walk.times.size === size) return false
+  }
+}
+
+function isSameEnd(one: End, other: End): boolean {
+  if (one.isCut || other.isCut) return false
+  if (!one.people || !other.people) return one.people === other.people
+  const [some, others] = [one.people, other.people].map((people) =>
+    people === 'too-many' ? people : setsTogether(people),
   )
+  return some !== 'too-many' && others !== 'too-many' && sameCoalitions(some!, others!) === true
 }
 
 function keyOf(sets: Coalitions | 'gave-up'): string {
@@ -257,7 +292,7 @@ function inSomeOrder(walk: Walk): End {
 function* asks(walk: Walk, done: bigint): Generator<readonly [bigint, Asked]> {
   for (let index = 0; index < walk.size; index++) {
     const bit = 1n << BigInt(index)
-    if ((done & bit) === 0n && walk.isReady(done, index)) yield [bit, walk.ask(done, index)]
+    if ((done & bit) === 0n && walk.isReady(done, index)) for (const asked of walk.ask(done, index)) yield [bit, asked]
   }
 }
 

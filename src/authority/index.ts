@@ -40,7 +40,7 @@ export {
   usersByName,
   votersOf,
 } from './organization.ts'
-export { timedBy } from './timed-by.ts'
+export { timedBy, timedTakingPart } from './timed-by.ts'
 export {
   APPROVALS_NEED_STANDING_CREDENTIAL,
   type Ballot,

@@ -21,11 +21,9 @@ export function timedBy(
   request: PolicyContext,
   answer: (policies: readonly CompiledPolicy[]) => unknown,
 ): readonly string[] {
-  const timed = policies.filter(({ policy: { time } }) => time && whenActive(time, request.now) === 'sometimes')
-  if (timed.length === 0) return []
-  const active = new Map(timed.map((one) => [one, alwaysActive(one)]))
-  const taking = new Set(takingPart([...active.values()], request).taking)
-  const open = timed.filter((one) => taking.has(active.get(one)!))
+  const open = timedTakingPart(policies, request)
+  if (open.length === 0) return []
+  const active = new Map(open.map((one) => [one, alwaysActive(one)]))
   const named = (some: readonly CompiledPolicy[]) => [...new Set(some.map(({ policy: { name } }) => name))].sort()
 
   // A state: whether each of the open policies is active, one bit each.
@@ -53,6 +51,15 @@ export function timedBy(
       for (const set of smallest) changing |= set
     }
   return named(open.filter((_, index) => (changing >> BigInt(index)) & 1n))
+}
+
+/** Those that are active at times alone, from the moment of a request on, and can take part in its decision then. */
+export function timedTakingPart(
+  policies: readonly CompiledPolicy[],
+  request: PolicyContext,
+): readonly CompiledPolicy[] {
+  const timed = policies.filter(({ policy: { time } }) => time && whenActive(time, request.now) === 'sometimes')
+  return timed.length === 0 ? [] : takingPart(timed, request).taking
 }
 
 /** The states in which policies are together at some moment from a start on. */

@@ -44,14 +44,16 @@ describe('mistakes in undo', () => {
         'next.set(done | bit, leastKeys([...(next.get(done | bit) ?? []), ...more]))',
         'if (!next.has(done | bit)) next.set(done | bit, leastKeys(more))',
       ],
-      ['no other time is tried', "atOtherTimes === 'too-many' || atOtherTimes.some(", '[].some('],
-      ['every time is as now', '(active >> at) & 1 ?', 'active >= 0 ?'],
+      ['no other time is tried', 'if (size === 0) return false', 'if (size >= 0) return false'],
+      ['of other times one moment is never tried', '...moments.slice(1).map((one) => walk.at([one])), ', ''],
+      ['all activities are at one moment', '...(moments.length > 1 ? [atAny] : [])', ''],
       [
-        'a policy that is not open is not there',
-        "whenActive(time, now) === 'sometimes'",
-        "whenActive(time, now) === 'always'",
+        'of many activities the time of none is looked at',
+        '({ key }) => key)).size > 1',
+        '({ key }) => key)).size > 9',
       ],
-      ['other times are told of whoever they matter to', '!== asked.key)', '!== undefined)'],
+      ['who gets one of them at another time matters', 'if (walk.size > MOST_IN_EVERY_ORDER)', 'if (walk.size > 0)'],
+      ['other times are told of whoever they matter to', 'if (size === 0) return false', 'return size > 0'],
     ]),
     ...of('inverse.ts', [
       [

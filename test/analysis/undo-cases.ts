@@ -23,13 +23,22 @@ const DUO = [organization, quorum(2, 'alice', 'bob'), alice, aliceKey, ...person
 export const gone = (address: string, fields = {}) => declare(address, fields, { tombstone: true })
 
 const may = (name: string, condition: string) => live(`policy.${name}-may`, policy(is(name), condition))
-const atTimes = (window: string, condition: string) =>
-  live('policy.carol-may', { ...policy(is('carol'), condition), time: `CronSpan('0 ${window}', 'UTC')` })
+/** The plans are made at night. */
+const WINDOWS = { night: "22 * * *', '8h", day: "6 * * *', '16h" }
+const timed = (when: keyof typeof WINDOWS, name: string, condition: string) =>
+  live(`policy.${name}-${when}`, { ...policy(is(name), condition), time: `CronSpan('0 ${WINDOWS[when]}', 'UTC')` })
 const CREDENTIALS = "activity.action == 'CREATE' && activity.resource == 'CREDENTIAL'"
-const bobLeaves = (more: Resource): Given => ({
-  actual: [...DUO, ...person('carol'), more],
+const TAGS = "activity.kind == 'DELETE_USER_TAGS'"
+const WALLETS = "activity.resource == 'WALLET'"
+const bobLeaves = (...more: readonly Resource[]): Given => ({
+  actual: [...DUO, ...person('carol'), ...more],
   allow: ['deletes=1', 'lock-out'],
   desired: [declare('user.bob'), gone('apiKey.bob.k')],
+})
+/** Dora, who is the root quorum, has no way to vote. */
+const twoMade = (...more: readonly Resource[]): Given => ({
+  actual: [organization, quorum(1, 'dora'), live('user.dora', { tags: [] }), ...TRIO.slice(2), ...more],
+  desired: [declare('tag.ops'), declare('wallet.cold', { mnemonicLength: 12 })],
 })
 export const CASES: readonly { name: string; given: Given; expected: readonly string[] }[] = [
   { name: 'an empty plan has nothing to take back', given: {}, expected: [] },
@@ -157,19 +166,55 @@ export const CASES: readonly { name: string; given: Given; expected: readonly st
   },
   {
     name: 'where a policy is open now, it is said to be otherwise at other times',
-    given: bobLeaves(atTimes("22 * * *', '8h", CREDENTIALS)),
+    given: bobLeaves(timed('night', 'carol', CREDENTIALS)),
     expected: ['  carol can take it back, in 1 activity; at other times others can, or nobody'],
   },
   {
     name: 'where a policy opens later, who could then is told as a move that is perhaps possible',
-    given: bobLeaves(atTimes("6 * * *', '16h", CREDENTIALS)),
+    given: bobLeaves(timed('day', 'carol', CREDENTIALS)),
     expected: [
       '! nobody can take it back as things then are: no set of people could create API key k; carol could by changing who decides first, perhaps',
     ],
   },
   {
+    name: 'policies that take turns make no time another',
+    given: bobLeaves(timed('night', 'carol', CREDENTIALS), timed('day', 'carol', CREDENTIALS)),
+    expected: ['  carol can take it back, in 1 activity'],
+  },
+  {
+    name: 'who gets one of two activities executed at another time, and never both, does not matter',
+    given: twoMade(may('carol', 'true'), timed('day', 'bob', WALLETS)),
+    expected: ['  carol can take it back, in 2 activities'],
+  },
+  {
+    name: 'who gets both executed at another time does',
+    given: twoMade(may('carol', 'true'), timed('day', 'bob', `${WALLETS} || ${TAGS}`)),
+    expected: ['  carol can take it back, in 2 activities; at other times others can, or nobody'],
+  },
+  {
+    name: 'so does who gets each executed at a time of its own, where two are needed at every moment',
+    given: twoMade(
+      timed('night', 'bob', WALLETS),
+      timed('night', 'carol', TAGS),
+      timed('day', 'bob', TAGS),
+      timed('day', 'carol', WALLETS),
+    ),
+    expected: ['  bob and carol can take it back, in 2 activities; at other times others can, or nobody'],
+  },
+  {
+    name: 'of many activities, it is told where others get any of them executed at another time',
+    given: {
+      ...twoMade(may('carol', 'true'), timed('day', 'bob', WALLETS)),
+      desired: [
+        declare('tag.ops'),
+        ...Array.from({ length: 7 }, (_, at) => declare(`wallet.w${at}`, { mnemonicLength: 12 })),
+      ],
+    },
+    expected: ['  carol can take it back, in 8 activities; at other times others can, or nobody'],
+  },
+  {
     name: 'the time of a policy that has no part in it is not told',
-    given: bobLeaves(atTimes("6 * * *', '16h", "activity.action == 'EXPORT'")),
+    given: bobLeaves(timed('day', 'carol', "activity.action == 'EXPORT'")),
     expected: ['! nobody can take it back, in 1 activity: no set of people could create API key k'],
   },
 ]
