@@ -14,6 +14,11 @@ export function givenValues({ settings, environment, options }: CommandInput, em
 }
 
 /** Loads a folder of definitions with the values that the command line gives. */
-export function loadGivenFolder(input: CommandInput, folder: string, embedded: boolean): Promise<LoadedDefinitions> {
-  return loadFolder(folder, givenValues(input, embedded))
+export function loadGivenFolder(
+  input: CommandInput,
+  folder: string,
+  embedded: boolean,
+  options: Parameters<typeof loadFolder>[2] = {},
+): Promise<LoadedDefinitions> {
+  return loadFolder(folder, givenValues(input, embedded), options)
 }

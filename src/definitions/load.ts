@@ -34,6 +34,8 @@ export interface LoadOptions extends OutsideValues {
    * want values that are not set. Never for a plan. @default false
    */
   readonly policiesOnly?: boolean
+  /** For the names of who is paid, and in what: any value may be unset that `addressBook` and `assets` do not want. @default false */
+  readonly namesOnly?: boolean
   /** The folder is that of this sub-organization, loaded by itself. */
   readonly subOrganizationId?: string
 }
@@ -64,10 +66,10 @@ export interface LoadedDefinitions {
  * throws for what people wrote or for unreadable files.
  */
 export async function loadDefinitions(folder: string, options: LoadOptions): Promise<LoadedDefinitions> {
-  const { readFolder: reader = createDiskReader(folder) } = options
+  const { readFolder: reader = createDiskReader(folder), namesOnly = false, policiesOnly = namesOnly } = options
   const outer = await readFolder(folder, reader)
   // What policies decide is decided in each organization by itself.
-  const nested = options.policiesOnly ? [] : await Promise.all(outer.folders.map((one) => readFolder(one, reader)))
+  const nested = policiesOnly ? [] : await Promise.all(outer.folders.map((one) => readFolder(one, reader)))
   const defaults = readVars(outer.trees)
   const variables = readVariables(outer.trees)
   const watch = readWatch(outer.trees)
@@ -77,7 +79,7 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
     const alone = { ...outer, diagnostics: [...outer.diagnostics, ...variables.diagnostics] }
     return loadAlone(alone, around, { ...options, declared, folder, reader })
   }
-  const own = options.policiesOnly ? firstOf(outer.trees, around) : withoutName({ ...defaults.vars, ...options.vars })
+  const own = policiesOnly ? firstOf(outer.trees, around) : withoutName({ ...defaults.vars, ...options.vars })
   const loaded = await loadOne(outer, own, { ...options, declared, folder, reader, isNested: false })
   const findings = new Findings()
   findings.add(
@@ -195,7 +197,7 @@ interface Place extends LoadOptions {
 
 /** Puts values into the files of an organization and makes its desired state of them. */
 async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: Place): Promise<Loaded> {
-  const { folder, reader, isNested, env, declared, policiesOnly = false } = place
+  const { folder, reader, isNested, env, declared, namesOnly = false, policiesOnly = namesOnly } = place
   const fate = readFate(nested)
   if (isNested && fate.tombstone) {
     // What it holds goes with it, so nothing else of it is looked at.
@@ -208,7 +210,8 @@ async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: P
       vars: nested.vars,
       ...(declared ? { declared } : {}),
     })
-    diagnostics.push(...(policiesOnly ? withoutKeys(tree, unset) : unset), ...checkSchema(filled))
+    const told = namesOnly ? ofNames(tree, unset) : policiesOnly ? withoutKeys(tree, unset) : unset
+    diagnostics.push(...told, ...checkSchema(filled))
     return filled
   })
   if (!isNested && !policiesOnly) diagnostics.push(...checkFolderKeys(files, 'outer'))
@@ -241,6 +244,16 @@ function withoutKeys(tree: Tree, unset: readonly Diagnostic[]): readonly Diagnos
     const apiKeys = childOf(value, 'apiKeys')
     return apiKeys?.kind === 'map' ? apiKeys.entries.map((key) => childOf(key.value, 'publicKey')) : []
   })
-  const spans = [childOf(tree, 'id'), ...keys].flatMap((one) => one?.span ?? [])
-  return unset.filter(({ span }) => !spans.some(({ start, end }) => start <= span.start && span.end <= end))
+  const isInside = insideOf([childOf(tree, 'id'), ...keys])
+  return unset.filter((one) => !isInside(one))
+}
+
+/** The diagnostics of unset variables that names want. */
+function ofNames(tree: Tree, unset: readonly Diagnostic[]): readonly Diagnostic[] {
+  return unset.filter(insideOf([childOf(tree, 'addressBook'), childOf(tree, 'assets')]))
+}
+
+function insideOf(trees: readonly (Tree | undefined)[]): (diagnostic: Diagnostic) => boolean {
+  const spans = trees.flatMap((one) => one?.span ?? [])
+  return ({ span }) => spans.some(({ start, end }) => start <= span.start && span.end <= end)
 }

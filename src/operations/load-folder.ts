@@ -16,9 +16,13 @@ export function assertFolder(folder: string): void {
 }
 
 /** Loads a folder of definitions, with what is wrong with them and what to do about each. Throws `cli/no-definitions`. */
-export async function loadFolder(folder: string, given: GivenValues): Promise<LoadedDefinitions> {
+export async function loadFolder(
+  folder: string,
+  given: GivenValues,
+  options: Pick<LoadOptions, 'namesOnly'> = {},
+): Promise<LoadedDefinitions> {
   assertFolder(folder)
-  const loaded = await loadDefinitions(folder, given)
+  const loaded = await loadDefinitions(folder, { ...given, ...options })
   return { ...loaded, diagnostics: loaded.diagnostics.map(withHelp) }
 }
 

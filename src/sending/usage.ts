@@ -32,10 +32,13 @@ const PLACES = {
 /** Makes the error of a name that stands for nothing. */
 export function unknownName(what: keyof typeof PLACES, name: string, known: readonly string[]): QuorateError {
   const [near] = suggest(name, known)
+  const isDefined = what === 'receiver' || what === 'asset'
   const next =
     near !== undefined
       ? `did you mean \`${near}\`?`
-      : `name one that ${PLACES[what]}: ${known.join(', ') || 'there is none'}`
+      : known.length === 0 && isDefined
+        ? 'give the folder of definitions that names it: `quorate send FOLDER`, or --definitions FOLDER where you vote'
+        : `name one that ${PLACES[what]}: ${known.join(', ') || 'there is none'}`
   return new QuorateError('cli/unknown-name', `there is no ${what} \`${name}\``, {
     facts: { submitted: 'nothing' },
     next,

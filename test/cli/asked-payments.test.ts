@@ -20,8 +20,10 @@ let day: Awaited<ReturnType<typeof payday>>
 beforeAll(async () => {
   day = await payday((close) => closers.push(close))
   writeFiles(day.folder, {
+    // Whoever reads names has no values of what they do not want.
     'named/acme.yaml': `organization: acme
-id: \${env.ACME_ORGANIZATION_ID}
+id: \${env.ORGANIZATION_ID_THAT_IS_NOT_SET}
+users: { zoe: { email: "\${var.mailOfZoe}", apiKeys: { laptop: { curve: P256, publicKey: "\${var.keyOfZoe}" } } } }
 addressBook: { payroll: "${PAYROLL}", crew: ${CREW.toBase58()}, mine: "${day.address}" }
 assets: { usdc: { chain: "${SEPOLIA}", address: "${TOKEN}", decimals: 6, symbol: USDC } }
 `,

@@ -101,6 +101,20 @@ describe('nested folders', () => {
     expect(loaded.expressions.map(({ fill }) => fill(() => '').text)).toEqual(["wallet.id == 'one of a'"])
   })
 
+  test('names: values that no name wants may be unset, and one that a name wants may not', async () => {
+    const text = `organization: acme
+id: \${env.NOT_SET}
+users: { bob: { email: "\${var.mail}" } }
+policies: { p: { effect: allow, condition: "wallet.id == '\${var.wallet}'" } }
+addressBook: { hosting: "\${var.hosting}", crew: "0x8617E340B3D01FA5F11F306F4090FD50E238070D" }
+`
+    const load = (vars: Readonly<Record<string, string>>) =>
+      loadFiles({ 'a.yaml': text }, { env: {}, vars, namesOnly: true })
+    expect((await load({})).diagnostics.map(({ message }) => message)).toEqual(['variable `hosting` has no value'])
+    const { diagnostics, addressBook } = await load({ hosting: '0x52908400098527886E0F7030069857D2E4169EE7' })
+    expect([diagnostics, Object.keys(addressBook)]).toEqual([[], ['hosting', 'crew']])
+  })
+
   test('constants: a clause of a template that is settled by what is filled in is no mistake, one that is settled by itself is', async () => {
     const condition = "'${var.word}' == 'pays' && wallet.id == 'w' || 1 == 2"
     const { diagnostics } = await loadFiles(
