@@ -1,5 +1,5 @@
 import type { QueryName, QueryTypes, Wire } from '../protocol/index.ts'
-import type { Stamper } from '../stamp/index.ts'
+import type { Stamper, StampHeader } from '../stamp/index.ts'
 import { type Logger, silentLogger } from '../telemetry/index.ts'
 import type { ApiClock } from './api-clock.ts'
 import type { ClientCode } from './codes.ts'
@@ -66,16 +66,19 @@ function createCaller(options: ClientOptions) {
       if (submits || !deadline) assertShort(waitMs)
       else if (!deadline.allows(waitMs)) throw pastDeadline(heldBack(waitMs), deadline, waitMs)
     }
-    // Before the turn: a command or a key management service that signs takes its time, and the request would come late.
-    const stamp = await stamper.stamp(new TextEncoder().encode(body))
-    const turn = await rate.take(signal, hold).catch((error: unknown) => {
+    // Before the turn: a command that signs, or a store that is told, takes its time, and the request would come late.
+    let stamp: StampHeader
+    const prepare = async () => {
+      stamp = await stamper.stamp(new TextEncoder().encode(body))
+      await beforeSending?.()
+    }
+    const turn = await rate.take(signal, hold, prepare).catch((error: unknown) => {
       throw signal?.aborted ? cancelled(url, error, 'no') : error
     })
-    await beforeSending?.()
     if (submits) deadline?.submits()
     const startedAt = timing.now()
     const mostMs = submits ? attemptMs : attemptWithin(deadline, attemptMs)
-    const sent = asking(logger, path, () => sendOnce({ url, body, stamp, post, attemptMs: mostMs, signal }))
+    const sent = asking(logger, path, () => sendOnce({ url, body, stamp: stamp!, post, attemptMs: mostMs, signal }))
     const answer = await sent.catch((error: unknown) => {
       if (submits || !deadline || !(error instanceof ClientError) || error.code !== 'client/unreachable') throw error
       throw deadline.silence(timing.now() - startedAt) ? error : pastDeadline(error, deadline, 0)

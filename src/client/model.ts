@@ -6,7 +6,7 @@ export interface RequestOptions {
 }
 
 export interface SubmitOptions extends RequestOptions {
-  /** Called when the request has its turn, right before it goes out; what it throws is thrown, and nothing is sent. */
+  /** Called shortly before the request has its turn and goes out; what it throws is thrown, and nothing is sent. */
   readonly beforeSending?: () => Promise<void>
 }
 

@@ -9,9 +9,10 @@ import type { Rate, Turn } from './rate.ts'
  */
 export function createRateWithin(own: Rate, shared: Rate, { isKnown }: { readonly isKnown: boolean }): Rate {
   let line: Promise<unknown> = Promise.resolve()
-  const pass = async (...given: Parameters<Rate['take']>): Promise<Turn> => {
-    const mine = await own.take(...given)
-    const ours = await shared.take(...given)
+  const pass = async (...[signal, hold, prepare]: Parameters<Rate['take']>): Promise<Turn> => {
+    const mine = await own.take(signal, hold)
+    // It is prepared for the turn that comes last: many organizations may have their own turn and wait for the shared one.
+    const ours = await shared.take(signal, hold, prepare)
     mine.goes()
     return {
       goes() {

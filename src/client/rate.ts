@@ -8,8 +8,11 @@ export interface Rate {
    * Resolves when the next request may go, in the order in which they were asked for. Before a wait that a refusal has asked
    * for, `hold` is called with its length; what it throws is thrown here.
    * @param hold @default throws `client/rate-limited` where the wait is longer than a minute
+   * @param prepare What has to be done before the request can go, such as its stamp. Called soon before its turn: as many requests as go
+   * in half a second are prepared at once or wait prepared. Who is ready does not wait for who is not. What it throws is thrown here.
+   * @default nothing
    */
-  take(signal?: AbortSignal, hold?: (ms: number) => void): Promise<Turn>
+  take(signal?: AbortSignal, hold?: (ms: number) => void, prepare?: () => Promise<void>): Promise<Turn>
 }
 
 /** One request's turn; its answer moves the rate. */
@@ -48,6 +51,9 @@ export interface RateOptions {
  */
 const ON_THE_WAY_MS = 50
 
+/** Most requests of a rate that are prepared at once, or wait prepared: a key management service may refuse more. */
+const MOST_PREPARED = 16
+
 /** The pause after a refusal without `Retry-After`; doubled by each refusal that follows at once. */
 const FIRST_PAUSE_MS = 500
 /** A pause longer than this is an error that says so: the caller decides whether to wait. */
@@ -85,6 +91,12 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
   let sent = 0
   let sentWhenLowered = 0
   let line: Promise<unknown> = Promise.resolve()
+  const mostPrepared =
+    requestsPerSecond === undefined
+      ? MOST_PREPARED
+      : Math.min(MOST_PREPARED, Math.max(2, Math.ceil(requestsPerSecond / 2)))
+  let prepared = 0
+  const unprepared: (() => void)[] = []
 
   const bounded = (ms: number) => (leastSpacingMs === 0 && ms < NO_SPACING_MS ? 0 : Math.max(leastSpacingMs, ms))
   const recover = () => {
@@ -134,18 +146,37 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
     },
   })
 
+  const take = (signal: AbortSignal | undefined, hold: (ms: number) => void): Promise<Turn> => {
+    const turn = line.then(() => pass(signal, hold))
+    // One that gives up, or is refused its turn, leaves the line to the next.
+    line = turn.catch(() => {})
+    return turn
+  }
+
   return {
-    take(signal, hold = assertShort) {
-      const turn = line.then(() => pass(signal, hold))
-      // One that gives up, or is refused its turn, leaves the line to the next.
-      line = turn.catch(() => {})
-      return turn
+    async take(signal, hold = assertShort, prepare) {
+      if (!prepare) return take(signal, hold)
+      if (prepared < mostPrepared) prepared++
+      else await new Promise<void>((resolve) => unprepared.push(resolve))
+      try {
+        signal?.throwIfAborted()
+        await prepare()
+        return await take(signal, hold)
+      } finally {
+        // The next one has the place of this one.
+        const next = unprepared.shift()
+        if (next) next()
+        else prepared--
+      }
     },
   }
 }
 
-/** In whole microseconds, rounded up: three times a third of a second is a little less than one. */
-function spacingOf(requestsPerSecond: number | undefined): number {
+/**
+ * Milliseconds from one request to the next at so many a second; 0 without a limit. In whole microseconds, rounded up: three times a
+ * third of a second is a little less than one.
+ */
+export function spacingOf(requestsPerSecond: number | undefined): number {
   if (requestsPerSecond === undefined) return 0
   const secondUs = (1000 + ON_THE_WAY_MS) * 1000
   return (

@@ -172,6 +172,10 @@ test.skipIf(!canMakeTerminals)(
     expect(first!.before).not.toMatch(named('c0'))
     expect(second!.before).toMatch(named('c0'))
     expect(second!.before).toMatch(named('c1'))
+    // At the rates as they are kept: a twentieth is left for the way.
+    expect(second!.before).toContain(
+      '2 organizations inside, about 14 requests: 15 seconds at 1 a second, 5 seconds at 3 a second, 1 second at 60 a second.',
+    )
     // All that was submitted was submitted in the organization that the first question was about.
     const submitted = between.passed.filter(({ submits }) => submits)
     expect(submitted.length).toBe(second!.submits)

@@ -136,9 +136,10 @@ describe('client: what is sent', () => {
       },
     }
     const turns: typeof rate = {
-      take: (...given) => {
+      take: async (...given) => {
+        const turn = await rate.take(...given)
         order.push('turn')
-        return rate.take(...given)
+        return turn
       },
     }
     const client = createQueryClient(options(baseUrl, { stamper: signer, rate: turns }))

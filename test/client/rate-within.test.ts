@@ -66,3 +66,21 @@ test('one that is refused waits by itself: the others go on at the full rate', a
   const held = gone.filter(({ organization, request }) => organization === 2 && request === 1)
   expect(held[0]!.at).toBeGreaterThanOrEqual(30_000)
 })
+
+test('only as many are stamped as soon go, though each organization has its own turn', async () => {
+  const { timing, run } = createSleepers()
+  const shared = createRate({ requestsPerSecond: 60, timing })
+  let [stamped, most, gone] = [0, 0, 0]
+  const all = Array.from({ length: ORGANIZATIONS }, async () => {
+    const rate = createRateWithin(createRate({ requestsPerSecond: 10, timing }), shared, { isKnown: true })
+    await rate.take(undefined, undefined, async () => {
+      await timing.sleep(0)
+      most = Math.max(most, ++stamped - gone)
+      await timing.sleep(100)
+    })
+    gone++
+  })
+  await run(Promise.all(all))
+  expect([stamped, gone, most]).toEqual([ORGANIZATIONS, ORGANIZATIONS, 16])
+  expect(timing.now()).toBeLessThan(17.5 * ORGANIZATIONS + 200)
+})

@@ -106,6 +106,70 @@ describe('rate: the published ones', () => {
   )
 })
 
+describe('rate: what a request needs before its turn', () => {
+  test('however long it takes, no second has more at the API than the rate, and only as many are prepared as soon go', async () => {
+    let prepared = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(1, 3, 10, 60),
+        fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 60 }),
+        async (perSecond, takesMs) => {
+          const { timing, run } = createSleepers()
+          const rate = createRate({ requestsPerSecond: perSecond, timing })
+          const gone: Gone[] = []
+          let [ahead, most] = [0, 0]
+          const all = takesMs.map(async (ms, number) => {
+            await rate.take(undefined, undefined, async () => {
+              // Whoever has had its turn has heard of it first.
+              await timing.sleep(0)
+              most = Math.max(most, ++ahead)
+              await timing.sleep(ms)
+            })
+            ahead--
+            gone.push({ number, at: timing.now(), arrivesAt: timing.now() })
+          })
+          await run(Promise.all(all))
+          expect(mostInASecond(gone)).toBeLessThanOrEqual(perSecond)
+          expect(most).toBeLessThanOrEqual(Math.min(16, Math.max(2, perSecond / 2)))
+          prepared = Math.max(prepared, most)
+        },
+      ),
+      { numRuns: 100 },
+    )
+    expect(prepared).toBeGreaterThan(4)
+  })
+
+  test('that lasts long takes no turn from those who are ready', async () => {
+    const { timing, run } = createSleepers()
+    const rate = createRate({ requestsPerSecond: 10, timing })
+    const times: number[] = []
+    const all = Array.from({ length: 20 }, async (_, number) => {
+      await rate.take(undefined, undefined, () => timing.sleep(number === 0 ? 30_000 : 200))
+      times.push(timing.now())
+    })
+    await run(Promise.all(all))
+    expect(times[18]! - times[0]!).toBeCloseTo(18 * 105)
+    expect(times[19]).toBe(30_000)
+  })
+
+  test('one that fails, or is cancelled, is thrown and leaves its place to the next', async () => {
+    const { timing, run } = createSleepers()
+    const rate = createRate({ requestsPerSecond: 1, timing })
+    const abort = new AbortController()
+    abort.abort(new Error('enough'))
+    const failing = Array.from({ length: 9 }, () =>
+      rate
+        .take(undefined, undefined, () => Promise.reject(new Error('no stamp')))
+        .catch((error: Error) => error.message),
+    )
+    const cancelled = rate.take(abort.signal, undefined, () => Promise.resolve()).catch((error: Error) => error.message)
+    expect(await run(Promise.all(failing))).toEqual(Array.from({ length: 9 }, () => 'no stamp'))
+    expect(await run(cancelled)).toBe('enough')
+    await run(rate.take(undefined, undefined, () => Promise.resolve()))
+    expect(timing.now()).toBe(0)
+  })
+})
+
 describe('rate: what a refusal does', () => {
   const at = async (perSecond: number | undefined, requests: readonly Request[]) => {
     const { timing, run } = createSleepers()
@@ -246,6 +310,43 @@ describe('rate: clients of one organization at the real service', () => {
       })
     return { create, sentAt }
   }
+
+  test('a store that is slow before some submits, and a key that is slow to sign, make no second fuller', async () => {
+    const perSecond = 20
+    const own = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
+    let [signing, most] = [0, 0]
+    const sentAt: number[] = []
+    const client = createSubmitClient({
+      baseUrl: busy.url,
+      organizationId: service.organizationId,
+      stamper: {
+        publicKey: own.publicKey,
+        async stamp(body) {
+          most = Math.max(most, ++signing)
+          await new Promise((resolve) => setTimeout(resolve, 20))
+          signing--
+          return own.stamp(body)
+        },
+      },
+      rate: createRate({ requestsPerSecond: perSecond }),
+      post: (...request) => {
+        sentAt.push(performance.now())
+        return post(...request)
+      },
+    })
+    const submits = Array.from({ length: 60 }, (_, number) => {
+      const body = service.body('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: `slow ${number}`, userIds: [] })
+      const beforeSending = () => new Promise<void>((resolve) => setTimeout(resolve, number < 10 ? 500 : 5))
+      return client.submit(body.path, body.text, { beforeSending })
+    })
+    await Promise.all(submits)
+    // A timer may fire a millisecond early, and this process may be late by what is left for the way.
+    const within = sentAt.map((from) => sentAt.filter((at) => at >= from && at < from + 1_000).length)
+    expect(Math.max(...within)).toBeLessThanOrEqual(perSecond)
+    expect(sentAt).toHaveLength(60)
+    expect(most).toBeGreaterThan(1)
+    expect(most).toBeLessThanOrEqual(10)
+  })
 
   test('reads of one and submits of another keep one rate together', async () => {
     const { create, sentAt } = createClients(3)

@@ -89,9 +89,11 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
   let rate = createRate()
   let replaced = Promise.withResolvers<void>()
   /** Who waits for a turn of a rate that was replaced takes one of the new. */
-  const take: Rate['take'] = async (signal) => {
+  const take: Rate['take'] = async (signal, hold, prepare) => {
+    let prepared: Promise<void> | undefined
+    const once = prepare && (() => (prepared ??= prepare()))
     for (;;) {
-      const turn = await Promise.race([rate.take(signal), replaced.promise])
+      const turn = await Promise.race([rate.take(signal, hold, once), replaced.promise])
       if (turn) return turn
     }
   }

@@ -1,4 +1,4 @@
-import type { QueryClient } from '../../client/index.ts'
+import { type QueryClient, spacingOf } from '../../client/index.ts'
 import { EXIT, messageOf, QuorateError } from '../../diagnostics/index.ts'
 import {
   type Cut,
@@ -20,9 +20,8 @@ import { holdReconciler } from '../background/hold-reconciler.ts'
 import type { CommandInput } from '../command.ts'
 import { keepOrder } from '../command-orders.ts'
 import { assertConfirmed } from '../io.ts'
-import { line } from '../screen.ts'
+import { counted, line } from '../screen.ts'
 import { shellWord } from '../shell-word.ts'
-import { age } from '../views/activity.ts'
 import { renderContainment, renderCut } from '../views/incident.ts'
 
 /** The key that leaked, or the user. */
@@ -189,9 +188,15 @@ const PLANS = [1, 3, 60]
 /** How long many organizations take at the rate that is set, or at each published one. */
 function timeNeeded(listed: readonly KeyInside[], requestsPerSecond: number | undefined): string {
   const requests = listed.reduce((sum, { isGone }) => sum + (isGone ? REQUESTS_GONE : REQUESTS_EACH), 0)
-  const at = (rate: number) => `${age((requests / rate) * 1000)} at ${rate} a second`
+  const at = (rate: number) => `${upTo(requests * spacingOf(rate))} at ${rate} a second`
   const rates = requestsPerSecond === undefined ? PLANS : [requestsPerSecond]
-  return line`${listed.length} organizations inside, about ${requests} requests: ${rates.map(at).join(', ')}.\n`
+  return line`${counted(listed.length, 'organization')} inside, about ${requests} requests: ${rates.map(at).join(', ')}.\n`
+}
+
+/** A time to come, rounded up: `age` drops what is less than a unit. */
+function upTo(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  return seconds < 120 ? counted(seconds, 'second') : counted(Math.ceil(seconds / 60), 'minute')
 }
 
 const because = ({ publicKey, user }: Suspected) => (user ? `incident: user ${user.id}` : `incident: key ${publicKey}`)
