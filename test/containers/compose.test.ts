@@ -97,6 +97,18 @@ describe.skipIf(reason !== undefined)(`containers${reason === undefined ? '' : `
     expect(ask('')).toBe('refused')
   })
 
+  test('the organization is imported and applied by the commands of temporal-docker/README.md, with nothing filled in', () => {
+    const [start] = blocksOf('temporal-docker/README.md')
+    const commands = start!.text.split('\n').filter((line) => line.includes(' run --rm '))
+    expect(commands.length).toBe(2)
+    const mine = join(stage.folder, 'definitions/mine')
+    mkdirSync(mine, { recursive: true })
+    chownSync(mine, 1000, 1000)
+    const [imported, applied] = commands.map((line) => stage.type(line.replaceAll('$PWD', stage.folder)))
+    expect(imported).toContain('organization.yaml')
+    expect(applied).toContain('No changes.')
+  })
+
   test('an apply waits for its second approver while each container is killed and comes back; then all of it is done', async () => {
     const { organizationId, publicKey } = whoami()
     const [defs] = Object.keys(folders)

@@ -81,10 +81,13 @@ export function openStage() {
     for (;;) {
       const { State } = inspect(service)
       if (condition === 'service_completed_successfully') {
-        if (State.Status === 'exited' && State.ExitCode === 0) return
-        if (State.Status === 'exited') throw new Error(`${service} ended with ${State.ExitCode}:\n${logs(service)}`)
+        // It stays at `stopped` where podman was not let clean up after it.
+        const ended = State.Status === 'exited' || State.Status === 'stopped'
+        if (ended && State.ExitCode === 0) return
+        if (ended) throw new Error(`${service} ended with ${State.ExitCode}:\n${logs(service)}`)
       } else if (spawnSync('podman', ['healthcheck', 'run', nameOf(service)], { env }).status === 0) return
-      if (Date.now() > until) throw new Error(`${service}: not ${condition} in time:\n${logs(service)}`)
+      if (Date.now() > until)
+        throw new Error(`${service}: ${State.Status}, not ${condition} in time:\n${logs(service)}`)
       await new Promise((resolve) => setTimeout(resolve, 500))
     }
   }
@@ -123,7 +126,16 @@ export function openStage() {
       // Docker's form of images has health checks, podman's own has none.
       const options = `--format=docker --isolation=chroot --network=host --volume=${npm}:/root/.npm`
       // Where a page says `docker`.
-      const docker = `#!/bin/sh\nif [ "$1" = build ]; then shift; set -- build ${options} "$@"; fi\nexec podman "$@"\n`
+      const docker = `#!/bin/sh
+case $1 in
+  build) shift; exec podman build ${options} "$@" ;;
+  compose)
+    # What it depends on runs; there is no terminal.
+    for word; do shift; [ "$word" = compose ] || set -- "$@" "$word"; [ "$word" != run ] || set -- "$@" --no-deps -T; done
+    exec ${composeProgram} "$@" ;;
+  *) exec podman "$@" ;;
+esac
+`
       writeFileSync(join(folder, 'docker'), docker, { mode: 0o755 })
       const built = compose(`--podman-build-args=${options}`, 'build', 'secrets')
       if (built.exit !== 0) throw new Error(`the image was not built:\n${built.stderr.slice(-4_000)}`)
