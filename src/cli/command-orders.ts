@@ -1,4 +1,4 @@
-/** What commands have submitted without a plan and waits: kept in their data folder, for those who vote from there. */
+/** What commands have submitted without a plan: kept in their data folder, for those who vote from there. */
 import { join } from 'node:path'
 import { withoutKeys } from '../diagnostics/index.ts'
 import { keepRow, keptRows } from './kept-rows.ts'

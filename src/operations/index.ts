@@ -89,6 +89,7 @@ export { findProxyKey, type ProxyKey, type ProxyPart, type ProxyRotation, rotate
 export {
   findOauth2Credential,
   type Oauth2Door,
+  type Oauth2Part,
   type Oauth2Rotation,
   type ProviderLogin,
   rotateOauth2,

@@ -30,6 +30,14 @@ export interface ProxyRotation {
 
 export type ProxyPart = 'disable' | 'enable'
 
+export interface ProxyDoor {
+  readonly client: SubmitClient
+  /** Milliseconds since the epoch, as the API has it. */
+  readonly now: () => number
+  /** Told of each activity as it is submitted. @default nobody */
+  readonly submitted?: (part: ProxyPart, activityId: string) => void
+}
+
 const TYPES = {
   disable: 'ACTIVITY_TYPE_DISABLE_AUTH_PROXY',
   enable: 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY',
@@ -49,15 +57,12 @@ export async function findProxyKey(client: QueryClient): Promise<ProxyKey | unde
  * Disables the proxy and enables it at once. Where it is disabled already, by an earlier call that was cut off or waited for people, it
  * is enabled. Equal requests that wait are not made again.
  */
-export async function rotateProxyKey(
-  old: ProxyKey | undefined,
-  { client, now }: { readonly client: SubmitClient; readonly now: () => number },
-): Promise<ProxyRotation> {
+export async function rotateProxyKey(old: ProxyKey | undefined, door: ProxyDoor): Promise<ProxyRotation> {
   const done: Partial<Record<ProxyPart, string>> = {}
   const of = old ? { old } : {}
   let since: number | undefined
   for (const part of old ? (['disable', 'enable'] as const) : (['enable'] as const)) {
-    const { id, status, fingerprint, failure } = await submitOnce(part, { client, now })
+    const { id, status, fingerprint, failure } = await submitOnce(part, door)
     done[part] = id
     const at = { ...of, part, activities: done }
     if (isWaiting(status)) return { ...at, state: 'waiting', fingerprint }
@@ -65,21 +70,20 @@ export async function rotateProxyKey(
     if (part === 'disable') since = performance.now()
   }
   const gap = since === undefined ? {} : { gapMs: Math.round(performance.now() - since) }
-  const made = await findProxyKey(client)
+  const made = await findProxyKey(door.client)
   const at = { ...of, part: 'enable', activities: done, ...gap } as const
   if (made === undefined || made.publicKey === old?.publicKey)
     return { ...at, state: 'failed', why: 'the list of users has no other key of the proxy' }
   return { ...at, state: 'done', new: made }
 }
 
-async function submitOnce(
-  part: ProxyPart,
-  { client, now }: { readonly client: SubmitClient; readonly now: () => number },
-): Promise<Wire.Activity> {
+async function submitOnce(part: ProxyPart, { client, now, submitted }: ProxyDoor): Promise<Wire.Activity> {
   const type = TYPES[part]
   const open = await findByIntent(client, type, {})
   if (open && isWaiting(open.status)) return open
   const { organizationId } = client
   const body = makeBody({ type, organizationId, parameters: {}, timestampMs: String(now()) })
-  return client.submit(activities[type].path, body)
+  const activity = await client.submit(activities[type].path, body)
+  submitted?.(part, activity.id)
+  return activity
 }

@@ -20,7 +20,11 @@ export interface Oauth2Door {
   readonly now: () => number
   /** Has somebody log in at the provider; undefined where that came to nothing. @default no login is checked */
   readonly logIn?: (() => Promise<ProviderLogin | undefined>) | undefined
+  /** Told of each activity as it is submitted. @default nobody */
+  readonly submitted?: (part: Oauth2Part, activityId: string) => void
 }
+
+export type Oauth2Part = 'update' | 'login' | 'putBack'
 
 /** What came of it; plain JSON, without a secret or a token. */
 export interface Oauth2Rotation {
@@ -34,7 +38,7 @@ export interface Oauth2Rotation {
    */
   readonly state: 'checked' | 'updated' | 'waiting' | 'put back' | 'refused' | 'failed'
   /** Ids of activities. */
-  readonly activities: Readonly<Partial<Record<'update' | 'login' | 'putBack', string>>>
+  readonly activities: Readonly<Partial<Record<Oauth2Part, string>>>
   readonly fingerprint?: string
   readonly why?: string
 }
@@ -68,14 +72,14 @@ export async function rotateOauth2(
   const of = { oauth2CredentialId, provider, clientId }
   if (encryptedClientSecret === undefined) return check({ ...of, activities: {} }, door)
   await assertNoneOpen(credential, door.client)
-  const { id, status, fingerprint, failure } = await submit(door, UPDATE, { ...of, encryptedClientSecret })
+  const { id, status, fingerprint, failure } = await submit(door, 'update', { ...of, encryptedClientSecret })
   const updated = { ...of, activities: { update: id } }
   if (isWaiting(status)) return { ...updated, state: 'waiting', fingerprint }
   if (status !== 'ACTIVITY_STATUS_COMPLETED') return { ...updated, state: 'failed', why: failure?.message || status }
   const checked = await check(updated, door)
   if (checked.state !== 'refused') return checked
   const before = { ...of, encryptedClientSecret: credential.encryptedClientSecret }
-  const back = await submit(door, UPDATE, before)
+  const back = await submit(door, 'putBack', before)
   const isBack = back.status === 'ACTIVITY_STATUS_COMPLETED'
   return { ...checked, state: isBack ? 'put back' : 'refused', activities: { ...checked.activities, putBack: back.id } }
 }
@@ -85,7 +89,7 @@ async function check(updated: Omit<Oauth2Rotation, 'state'>, { logIn, ...door }:
   if (!given) return { ...updated, state: 'updated', why: 'no login was checked' }
   const login = { oauth2CredentialId: updated.oauth2CredentialId, ...given }
   try {
-    const { id, status, failure } = await submit(door, 'ACTIVITY_TYPE_OAUTH2_AUTHENTICATE', login)
+    const { id, status, failure } = await submit(door, 'login', login)
     const tried = { ...updated, activities: { ...updated.activities, login: id } }
     if (status === 'ACTIVITY_STATUS_COMPLETED') return { ...tried, state: 'checked' }
     // Nobody has asked the provider yet.
@@ -110,8 +114,15 @@ async function assertNoneOpen({ oauth2CredentialId: id }: Wire.Oauth2Credential,
   }
 }
 
-function submit({ client, now }: Oauth2Door, type: ActivityType, parameters: Json): Promise<Wire.Activity> {
+async function submit(
+  { client, now, submitted }: Oauth2Door,
+  part: Oauth2Part,
+  parameters: Json,
+): Promise<Wire.Activity> {
+  const type: ActivityType = part === 'login' ? 'ACTIVITY_TYPE_OAUTH2_AUTHENTICATE' : UPDATE
   const { organizationId } = client
   const body = makeBody({ type, organizationId, parameters, timestampMs: String(now()) })
-  return client.submit(activities[type].path, body)
+  const activity = await client.submit(activities[type].path, body)
+  submitted?.(part, activity.id)
+  return activity
 }

@@ -94,6 +94,15 @@ test('rotate oauth2: a login is checked with the new secret, and one that the pr
     expect(waits).toMatchObject({ state: 'waiting' })
     await expect(rotateOauth2(await find(), right, door)).rejects.toMatchObject({ code: 'rotate/other-runs' })
     await bob.approve(waits.fingerprint!)
+    const asked = await run('--from-file', file, '--encryption-key', key)
+    expect([asked.exit, JSON.parse(asked.stdout)]).toMatchObject([3, { state: 'waiting' }])
+    const seen = await quorateShared(['approvals', '--all'], { env, cwd: folder })
+    const { oauth2CredentialId: id } = await find()
+    expect(seen.stdout).toContain(
+      `\`quorate rotate oauth2\` of this data folder: gives OAuth 2.0 credential ${id} its new client secret\n`,
+    )
+    const { fingerprint } = JSON.parse(asked.stdout)
+    await service.root.submit('ACTIVITY_TYPE_REJECT_ACTIVITY', { fingerprint })
     // The provider has another one.
     expect(await rotateOauth2(await find(), undefined, door)).toMatchObject({ state: 'refused' })
   } finally {
@@ -133,6 +142,10 @@ test('rotate auth-proxy: the gap is said before it is done, the old key is regis
     await bob.approve(waits.fingerprint!)
     const rest = await run('--yes', '--json')
     expect([rest.exit, JSON.parse(rest.stdout)]).toMatchObject([3, { state: 'waiting', part: 'enable' }])
+    const seen = await quorateShared(['approvals', '--all'], { env, cwd: folder })
+    expect(seen.stdout).toContain(
+      '`quorate rotate auth-proxy` of this data folder: enables the authentication proxy with a new key\n',
+    )
     await bob.approve(JSON.parse(rest.stdout).fingerprint)
     expect(await keys()).not.toContain(rotation.new.publicKey)
   } finally {

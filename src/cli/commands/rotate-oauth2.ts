@@ -5,6 +5,7 @@ import { decodeHex, encodeHex, encodeUtf8 } from '../../encoding/index.ts'
 import { readPrivate } from '../../local/index.ts'
 import {
   findOauth2Credential,
+  type Oauth2Part,
   type Oauth2Rotation,
   type ProviderLogin,
   rotateOauth2,
@@ -15,6 +16,7 @@ import { Secret } from '../../telemetry/index.ts'
 import { findPlace } from '../background/connect.ts'
 import { readKnownService } from '../background/index.ts'
 import type { CommandInput } from '../command.ts'
+import { keepOrder } from '../command-orders.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { textOf, usage } from '../rotation/index.ts'
 import { line } from '../screen.ts'
@@ -29,9 +31,16 @@ const LOGINS: Readonly<Record<string, { readonly url: string; readonly scope: st
   OAUTH2_PROVIDER_DISCORD: { url: 'https://discord.com/oauth2/authorize', scope: 'identify' },
 }
 
+/** What each activity does, for those who vote on it. */
+const DOES: Readonly<Record<Oauth2Part, (credential: string) => string>> = {
+  update: (credential) => `gives OAuth 2.0 credential ${credential} its new client secret`,
+  login: (credential) => `checks a login with OAuth 2.0 credential ${credential}`,
+  putBack: (credential) => `gives OAuth 2.0 credential ${credential} its former client secret back`,
+}
+
 /** Puts a new client secret into an OAuth 2.0 credential, and checks a login with it. */
 export async function rotateOauth2Secret(input: CommandInput): Promise<ExitCode> {
-  const { io, json, options, args } = input
+  const { io, json, options, args, settings } = input
   const redirectUri = textOf(options, 'redirectUri')
   const secret = await readSecret(input)
   if (secret === undefined && redirectUri === undefined)
@@ -47,6 +56,12 @@ export async function rotateOauth2Secret(input: CommandInput): Promise<ExitCode>
   const rotation = await rotateOauth2(credential, sealed, {
     client,
     now: place.now,
+    submitted: (part, activityId) =>
+      keepOrder(settings.dataDir, {
+        activityId,
+        command: 'rotate oauth2',
+        what: DOES[part](credential.oauth2CredentialId),
+      }),
     ...(login ? { logIn: () => logIn(input, login) } : {}),
   })
   const isThere = rotation.state === 'checked' || rotation.state === 'updated' || rotation.state === 'waiting'
