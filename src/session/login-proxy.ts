@@ -1,5 +1,6 @@
 import { asksProxy, ClientError } from '../client/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
+import { BY_REASON } from './proxy-advice.ts'
 
 /** The endpoints of an authentication proxy that prove a contact (docs/protocol/auth-proxy.md). */
 export interface LoginProxy {
@@ -29,7 +30,7 @@ export function createLoginProxy({ url, configId }: { readonly url: string; read
       const said = error.facts['API message'] ?? error.message
       throw new QuorateError('session/refused', `the authentication proxy at \`${url}\` did not go on: ${said}`, {
         facts: error.facts,
-        next: nextOf(String(said)),
+        next: nextOf(error),
         cause: error,
       })
     }
@@ -46,9 +47,11 @@ export function createLoginProxy({ url, configId }: { readonly url: string; read
   }
 }
 
-function nextOf(said: string): string {
-  if (/configuration not found|header is required/i.test(said)) return 'correct the configuration id of the proxy'
-  if (/disabled|not enabled|disallowed/i.test(said))
-    return 'ask an administrator to enable this way in: the proxy’s method and the organization’s feature'
-  return 'correct what the message names, and log in again; nothing was kept'
+/** Who logs in can seldom mend a proxy. */
+function nextOf({ refusal = '' }: ClientError): string {
+  if (refusal === 'CAPTCHA_REQUIRED')
+    return 'log in on a page of the application: only a person solves the captcha that is asked for'
+  const mended = BY_REASON[refusal]
+  if (mended === undefined) return 'correct what the message names, and log in again; nothing was kept'
+  return refusal === 'AUTH_PROXY_NOT_FOUND' ? mended : `ask an administrator to ${mended}`
 }

@@ -26,8 +26,8 @@ const SILENCES: readonly (readonly [RegExp, string])[] = [
   [/bad port/, 'browsers refuse that port too: give the proxy another one'],
 ]
 
-/** What our proxy refuses with, by its reasons. */
-const BY_REASON: Readonly<Record<string, string>> = {
+/** What is done about a refusal of our proxy, by its reason. */
+export const BY_REASON: Readonly<Record<string, string>> = {
   AUTH_PROXY_NOT_FOUND:
     'give the id of its configuration: `authProxyConfigId` in `bootstrap.json`, what `update_auth_proxy_config` answers',
   AUTH_PROXY_DISABLED: 'enable it: `authProxy:` in definitions, or the activity `enable_auth_proxy`',

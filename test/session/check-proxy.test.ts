@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ClientError } from '../../src/client/index.ts'
 import { randomBytes } from '../../src/crypto/index.ts'
-import { checkProxy } from '../../src/session/index.ts'
+import { QuorateError } from '../../src/diagnostics/index.ts'
+import { checkProxy, createLoginProxy } from '../../src/session/index.ts'
 import { explainFault } from '../../src/session/proxy-advice.ts'
 import { type ProxyStage, startProxyStage } from '../service/proxy/stage.ts'
 
@@ -159,6 +160,17 @@ describe('proxy check', () => {
       ['sign-up', 'not tried', 'it asks for a captcha, which only a person on a page solves'],
       ['code', 'not tried', 'no --email was given'],
     ])
+    await stage.set({ captchaEnabled: false })
+  })
+
+  test('proxy login: what to do follows from the reason of a refusal, not from its words', async () => {
+    const ask = async (configId = stage.configId) =>
+      createLoginProxy({ url: stage.proxyUrl, configId })
+        .initOtp({ otpType: 'OTP_TYPE_EMAIL', contact: 'ann@acme.test' })
+        .catch((error: unknown) => (error instanceof QuorateError ? error.next : String(error)))
+    expect(await ask('00000000-0000-4000-8000-000000000000')).toContain('give the id of its configuration')
+    await stage.set({ captchaEnabled: true })
+    expect(await ask()).toContain('only a person solves the captcha')
     await stage.set({ captchaEnabled: false })
   })
 
