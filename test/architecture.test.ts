@@ -47,7 +47,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   spark: ['encoding', 'crypto'],
   // The toolkit: reads, plans, applies.
   'look-alikes': ['diagnostics'],
-  resources: ['policy', 'authority', 'chain', 'encoding', 'protocol', 'diagnostics', 'look-alikes', 'webhook'],
+  resources: ['policy', 'authority', 'chain', 'encoding', 'protocol', 'diagnostics', 'look-alikes', 'webhook', 'local'],
   definitions: ['resources', 'policy', 'chain', 'protocol', 'diagnostics', 'look-alikes', 'encoding', 'crypto'],
   client: ['protocol', 'stamp', 'crypto', 'encoding', 'telemetry', 'diagnostics', 'local'],
   live: ['resources', 'client', 'protocol', 'diagnostics'],

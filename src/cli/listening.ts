@@ -1,7 +1,7 @@
 /** Where a server listens, and whether the way there is encrypted: `serve` and `proxy`. */
 import { isIP } from 'node:net'
 import { QuorateError } from '../diagnostics/index.ts'
-import { isLoopback } from '../loopback/index.ts'
+import { isLoopback } from '../local/index.ts'
 import type { ServiceOptions } from '../service/index.ts'
 import type { CommandInput } from './command.ts'
 

@@ -2,7 +2,6 @@
  * Loopback: answers programs and browsers of this machine over HTTP, such as those that read health and metrics of a service or a
  * worker, and the pages of a login. Knows nothing of what is answered.
  */
-export { isLoopback } from './is-loopback.ts'
 export {
   type LoopbackAnswer,
   type LoopbackListener,

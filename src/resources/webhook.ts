@@ -1,4 +1,5 @@
 import { suggest } from '../diagnostics/index.ts'
+import { isLoopback } from '../local/index.ts'
 import { isWebhookEventType, WEBHOOK_EVENTS } from '../webhook/index.ts'
 import type { FieldProblem, ResourceKind } from './kind.ts'
 import type { Resource, Value } from './model.ts'
@@ -12,8 +13,8 @@ const EVENTS = Object.keys(WEBHOOK_EVENTS)
 const MOST_URL = 2048
 const MOST_FILTERS = 8000
 
-/** Hosts of this machine and its neighbours, which a service for development is told to reach by plain http. */
-const IN_DEVELOPMENT = /^(localhost|127\.[0-9.]+|\[::1\]|[^.]+)$/
+/** Whether a host is this machine, or a neighbour by a name without a dot (as containers have): what a service for development reaches by plain http. */
+const isInDevelopment = (host: string) => isLoopback(host) || /^[^.:]+$/.test(host)
 const PLAIN: FieldProblem = {
   field: 'url',
   code: 'resources/plain-http',
@@ -32,8 +33,7 @@ function checkUrl(url: string): FieldProblem | undefined {
         : url.length > MOST_URL
           ? `${url.length} characters`
           : undefined
-  if (seen === undefined)
-    return parsed?.protocol === 'http:' && !IN_DEVELOPMENT.test(parsed.hostname) ? PLAIN : undefined
+  if (seen === undefined) return parsed?.protocol === 'http:' && !isInDevelopment(parsed.hostname) ? PLAIN : undefined
   const message = `expected an https address of at most ${MOST_URL} characters, got ${seen}`
   return { field: 'url', code: 'resources/bad-url', message }
 }

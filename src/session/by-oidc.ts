@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Configuration } from 'openid-client'
 import { messageOf, QuorateError } from '../diagnostics/index.ts'
-import { isLoopback } from '../loopback/index.ts'
+import { isLoopback } from '../local/index.ts'
 import type { Secret } from '../telemetry/index.ts'
 import { BROWSER_WAIT_MS, inTime, listenForBrowser } from './loopback.ts'
 import type { BrowserOptions } from './passkey-page.ts'

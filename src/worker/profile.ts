@@ -1,7 +1,7 @@
 /** Where Temporal is and who asks it, as `@temporalio/envconfig` reads it: `TEMPORAL_…` variables over a profile of a file. */
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig'
 import { messageOf } from '../diagnostics/index.ts'
-import { isLoopback } from '../loopback/index.ts'
+import { isLoopback } from '../local/index.ts'
 import { WorkerError } from './error.ts'
 
 /** Variables; undefined: those of the process, which `@temporalio/envconfig` reads by itself. */
