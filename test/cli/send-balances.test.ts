@@ -74,7 +74,7 @@ test('balances: what the send is then paid with is what was said', async () => {
 test('balances: without a node the API says what the sender has, and it is said that nothing was simulated', async () => {
   const [sender, simulated] = await rowsOf({}, { environment: { QUORATE_CHAINS: '' } })
   expect(sender).toMatch(/^sender: (?:100|99\.9\d+) ETH now, as reported by the API$/)
-  expect(simulated).toBe(`simulated: no: QUORATE_CHAINS names no node of ${SEPOLIA}`)
+  expect(simulated).toBe(`simulated: nothing: QUORATE_CHAINS names no node of ${SEPOLIA}`)
 })
 
 test('balances: a node that does not run transactions tells the balances before them, and its words', async () => {
@@ -85,7 +85,7 @@ test('balances: a node that does not run transactions tells the balances before 
   const [sender, payee, simulated] = await rowsOf({ to: TOKEN, amount: '1wei' })
   expect([sender, payee]).toEqual([expect.stringMatching(/^sender: \S+ ETH now$/), 'payee: 0 ETH now'])
   expect(simulated).toMatch(
-    /^simulated: no: the node at \S+: it does not run them, and says: the method does not exist\\u\{1b\}\[2K$/,
+    /^simulated: nothing: the node at \S+: it does not run them, and says: the method does not exist\\u\{1b\}\[2K$/,
   )
 })
 
@@ -128,7 +128,7 @@ test('balances: one that says there is too little, alone, stops nothing; neither
   ] as const) {
     node.fault = () => fault
     const rows = await rowsOf({ amount: '1gwei', ref })
-    expect(rows.at(-1)).toMatch(/^simulated: no: the node at \S+: it gives no answer that can be read$/)
+    expect(rows.at(-1)).toMatch(/^simulated: nothing: the node at \S+: it gives no answer that can be read$/)
     expect((await day.send(['--yes'], { amount: '1gwei', ref }, withNode())).exit).toBe(0)
   }
 })

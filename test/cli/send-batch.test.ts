@@ -114,7 +114,7 @@ describe('send --batch: a file is read as a whole first', () => {
         each(2, '1', '1000000000000000000'),
         `  total     100.5 ETH from ${day.from} on ${SEPOLIA} in 3 rows, of 100 ETH: too little`,
         `  sender    ${day.from} (${day.address}): 100 ETH now, as reported by the API  too little by the API: it takes at least 100.5105 ETH`,
-        `  simulated no: QUORATE_CHAINS names no node of ${SEPOLIA}`,
+        `  simulated nothing: QUORATE_CHAINS names no node of ${SEPOLIA}`,
         '',
       ],
     ])

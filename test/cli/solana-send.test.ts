@@ -38,7 +38,7 @@ test('send on Solana: a dry run says who is paid, how much in both units, and wh
       '  chain      solana:devnet',
       '  fee        0.00002 SOL, all of which is paid: 0.000005 SOL for the signature, 0.000015 SOL to be preferred (the cap of the chain; --max-fee sets another)',
       '  sender     10 SOL now, as reported by the API',
-      '  simulated  no: QUORATE_CHAINS names no node of solana:devnet',
+      '  simulated  nothing: QUORATE_CHAINS names no node of solana:devnet',
       '  forecast   allow: the root quorum has approved, and policies are not asked',
       '',
     ].join('\n'),

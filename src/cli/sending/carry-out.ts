@@ -238,6 +238,6 @@ function assertNotDenied(explanation: Explanation): void {
   throw new QuorateError('cli/send-denied', whyDenied(explanation), {
     facts: { submitted: 'nothing' },
     exit: EXIT.refused,
-    next: 'look at why with --dry-run, and at the policies with `quorate policy explain --live`',
+    next: 'send it with the key of somebody whom a policy allows it, or change the policies; `quorate policy explain --live` shows how each decides',
   })
 }

@@ -19,7 +19,7 @@ export function balanceRows(
   const isUnknown = block === undefined || unknown !== undefined
   const where = ` on ${chainName(chain)}`
   const how = isUnknown
-    ? `no${isBatch && by !== 'the API' ? where : ''}${unknown === undefined ? '' : `: ${by === 'the API' ? '' : `${by}: `}${printable(unknown)}`}`
+    ? `nothing${isBatch && by !== 'the API' ? where : ''}${unknown === undefined ? '' : `: ${by === 'the API' ? '' : `${by}: `}${printable(unknown)}`}`
     : `by ${by}${isBatch ? where : ''}, at ${chain.startsWith('solana:') ? 'slot' : 'block'} ${block}`
   return [
     ...shown,
