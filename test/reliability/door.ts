@@ -1,6 +1,7 @@
 /** Counts requests where a service is reached: what a client says of its own rate is not believed. */
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 /** A request as it came. */
 export interface Seen {
@@ -40,12 +41,33 @@ export async function watchRequests(url: string) {
   return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
 }
 
-/** Most that came in any time of this length. A machine under load may deliver a few late, and then close together. */
+/** Most that came in any time of this length. */
 export function mostIn(windowMs: number, times: readonly number[]): number {
   let [most, from] = [0, 0]
   for (const [to, at] of times.entries()) {
-    while (at - times[from]! > windowMs) from++
+    while (at - times[from]! >= windowMs) from++
     most = Math.max(most, to - from + 1)
   }
   return most
+}
+
+/** Measures how long this process could count nothing, at most: what came meanwhile is noted together, after it. */
+export function watchHoldUps() {
+  const everyMs = 5
+  const delays = monitorEventLoopDelay({ resolution: everyMs })
+  delays.enable()
+  return {
+    mostMs: () => Math.max(0, Math.ceil(delays.max / 1e6 - everyMs)),
+    /** What was before counts no more. */
+    reset: () => delays.reset(),
+    close: () => void delays.disable(),
+  }
+}
+
+/**
+ * Whether no second had more than the rate, by when requests were noted. As many as came within a second less the hold-up of who noted
+ * them did come within a second; of the rest it cannot tell.
+ */
+export function keepsRate(times: readonly number[], requestsPerSecond: number, heldUpMs: number): boolean {
+  return mostIn(Math.max(0, 1_000 - heldUpMs), times) <= requestsPerSecond
 }

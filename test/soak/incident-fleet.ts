@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { environmentOf, keyFile } from '../cli/harness.ts'
-import { mostIn, watchRequests } from '../reliability/door.ts'
+import { keepsRate, mostIn, watchHoldUps, watchRequests } from '../reliability/door.ts'
 import { line } from '../reliability/figures.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 
@@ -34,6 +34,7 @@ export async function containFleet({ count }: { readonly count: number }) {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-fleet-'))
   const service = await startTestService()
   const door = await watchRequests(service.url)
+  const holdUps = watchHoldUps()
   try {
     const keys = join(folder, 'keys')
     mkdirSync(keys)
@@ -49,8 +50,11 @@ export async function containFleet({ count }: { readonly count: number }) {
     }
     const rate = { QUORATE_BASE_URL: door.url, QUORATE_REQUESTS_PER_SECOND: String(PER_SECOND) }
     const env = environmentOf(service, folder, service.root.privateKey, rate)
+    holdUps.reset()
     const { organizations } = await contain(client.publicKey, { keys, env })
     const { seen } = door
+    const times = seen.map(({ at }) => at)
+    const heldUpMs = holdUps.mostMs()
     const submits = seen.filter(({ path }) => path.includes('/submit/'))
     const [first, last] = [submits[0]!.at, submits.at(-1)!.at]
     const seconds = (ms: number) => (ms / 1000).toFixed(1)
@@ -65,16 +69,16 @@ export async function containFleet({ count }: { readonly count: number }) {
       containSeconds: seconds(last - seen[0]!.at),
       wholeSeconds: seconds(seen.at(-1)!.at - seen[0]!.at),
       requests: seen.length,
-      mostInASecond: mostIn(
-        1_000,
-        seen.map(({ at }) => at),
-      ),
+      mostInASecond: mostIn(1_000, times),
+      heldUpMs,
       left: organizations.slice(1).filter(({ proof }) => proof !== 'not registered').length,
     }
     if (organizations.length !== count + 1 || figures.left > 0) throw new RangeError(`not cut off: ${line(figures)}`)
     if (firstAtRate > FIRST_SECONDS || wholeAtRate > WHOLE_SECONDS) throw new RangeError(`too slow: ${line(figures)}`)
+    if (!keepsRate(times, PER_SECOND, heldUpMs)) throw new RangeError(`the rate was passed: ${line(figures)}`)
     return figures
   } finally {
+    holdUps.close()
     await door.close()
     await service.close()
     rmSync(folder, { recursive: true, force: true })

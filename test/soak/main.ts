@@ -14,7 +14,7 @@ import { whyNoContainers } from '../containers/stage.ts'
 import { importsIn } from '../imports.ts'
 import { findPostgres } from '../postgres.ts'
 import { restoreAmidBatch } from '../reliability/batch-restored.ts'
-import { keepsRate, sendMany } from '../reliability/batch-sends.ts'
+import { sendMany } from '../reliability/batch-sends.ts'
 import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
 import { line } from '../reliability/figures.ts'
 import { watchFleet } from '../reliability/fleet.ts'
@@ -269,9 +269,7 @@ async function sendManyTimes(sends: number): Promise<void> {
   await withTemporal(async (temporal) => {
     const figures = await sendMany({ temporal, sends, senders: 5, workers: 8, requestsPerSecond: 10, workerKills: 2 })
     const once = { included: sends, hashes: sends, paid: sends, nonces: sends }
-    demand(figures, { ...once, nodeKills: 2, workerKills: 2 })
-    if (!keepsRate(figures.mostASecond, 10))
-      throw new RangeError(`${figures.mostASecond} requests came within a second`)
+    demand(figures, { ...once, nodeKills: 2, workerKills: 2, keptRate: true })
   })
 }
 
