@@ -190,8 +190,9 @@ function isOtherwiseAtOtherTimes(
   for (;;) {
     const { size } = walk.times
     if (size === 0) return false
-    const moments = instantsOf([...walk.times].sort(), walk.now).values.filter((at) => at >= walk.now)
-    if (moments.length > MOST_MOMENTS) return true
+    const { values, isCut } = instantsOf([...walk.times].sort(), walk.now)
+    const moments = values.filter((at) => at >= walk.now)
+    if (isCut || moments.length > MOST_MOMENTS) return true
     const atAny = walk.at(moments)
     if (walk.size > MOST_IN_EVERY_ORDER)
       return asked.some(([done, index]) => new Set(atAny.ask(done, index).map(({ key }) => key)).size > 1)

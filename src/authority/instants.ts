@@ -36,15 +36,21 @@ export interface Instants {
   readonly active: readonly ReadonlySet<string>[]
   /** Whether no other moment is told apart from all of these. */
   readonly isComplete: boolean
+  /** Whether days that might show another were not looked at, because there are too many. */
+  readonly isCut: boolean
 }
 
-/** Of many times that open often, fewer days are looked at than the days of a year. */
+/** How often times are read at most. */
 const MOST_READ = 20_000
 const [WEEK, YEAR] = [7, 366]
+/** After these the calendar comes again: leap days fall on each weekday once, and so does every other date. */
+const CALENDAR_YEARS = 28
 
 /**
  * Finds a moment for every combination of times that are active at once: at the start, at the instants that are written and beside them,
- * and wherever a window opens or closes in the year after each of these.
+ * and wherever a window opens or closes after each of these: in the days that follow, in those after the clocks of a zone change in the
+ * next year, and in those beside the dates for which windows are written, in the next year and, for months and for the days from the 29th
+ * on, in 28 years. Not looked for is which weekday another date and a change of clocks fall on together after the next year.
  */
 export function instantsOf(times: readonly string[], start: bigint): Instants {
   const key = JSON.stringify([times, String(start)])
@@ -71,13 +77,10 @@ function findInstants(times: readonly string[], start: bigint): Instants {
   const near = written.flatMap((at) => [at, at - 1n, at + 1n, at + MILLISECOND])
   const starts = [start, ...written.filter((at) => at > start)]
   const edges = edgesOf(windows, start)
-  const reads = edges.length * starts.length * Math.max(1, times.length)
-  const days = edges.length === 0 ? 0 : Math.min(YEAR, Math.max(WEEK + 1, Math.floor(MOST_READ / reads)))
+  const midnights = edges.length === 0 ? [] : starts.map((from) => daysAfter(windows, from))
+  const most = Math.max(WEEK + 1, Math.floor(MOST_READ / Math.max(1, edges.length * starts.length * times.length)))
   const inDays = function* (): Generator<bigint> {
-    for (const from of starts) {
-      const midnight = from - (from % DAY)
-      for (let day = 0n; day < days; day++) for (const edge of edges) yield midnight + day * DAY + edge
-    }
+    for (const some of midnights) for (const at of some.slice(0, most)) for (const edge of edges) yield at + edge
   }
   const isAll =
     [start, ...near.filter((at) => at > start)].some(isLast) ||
@@ -87,7 +90,49 @@ function findInstants(times: readonly string[], start: bigint): Instants {
     const states = key.split(' ')
     return new Set(times.filter((_, index) => states[index] === 'true'))
   })
-  return { values: [...found.values()], active, isComplete: isAll || windows.length === 0 }
+  const isCut = !isAll && midnights.some((some) => some.length > most)
+  return { values: [...found.values()], active, isComplete: isAll || windows.length === 0, isCut }
+}
+
+/** The days at whose edges windows may come together as on no day before, those that come first before those of dates. */
+function daysAfter(windows: readonly Window[], from: bigint): readonly bigint[] {
+  const first = from / DAY
+  const days = new Set<bigint>()
+  const add = (start: bigint, count: number) => {
+    for (let day = 0n; day < count; day++) if (start + day >= first) days.add(start + day)
+  }
+  // Windows are open for a week at most.
+  add(first, 2 * WEEK + 1)
+  for (const zone of new Set(windows.map(([, , name]) => name))) {
+    const offsets = offsetsAfter(zone, from)
+    for (const [week, offset] of offsets.entries())
+      if (week > 0 && offset !== offsets[week - 1]) add(first + BigInt(WEEK * (week - 1)), 3 * WEEK + 1)
+  }
+  const dates = windows.flatMap(datesOf)
+  if (dates.length > 0)
+    for (let day = 0; day < CALENDAR_YEARS * YEAR; day++) {
+      const at = first + BigInt(day)
+      const date = new Date(Number(at) * MS_OF_A_DAY)
+      for (const { isOf, isOfYears, days: open } of dates)
+        if ((day < YEAR || isOfYears) && isOf(date)) add(at - 1n, open + 3)
+    }
+  return [...days].map((day) => day * DAY)
+}
+
+/** The dates for which a window is written, as far as its month and day of the month tell; of one for every day, or for weekdays, nothing. */
+function datesOf([cron, duration]: Window) {
+  const [, , dayField, monthField, weekdays] = cron.split(' ') as [string, string, string, string, string]
+  if (dayField === '*' && monthField === '*') return []
+  const [days, months] = [new Set(numbersOf(dayField, 32)), new Set(numbersOf(monthField, 13))]
+  const isAnyDay = dayField === '*' || weekdays !== '*'
+  return [
+    {
+      isOf: (date: Date) => months.has(date.getUTCMonth() + 1) && (isAnyDay || days.has(date.getUTCDate())),
+      isOfYears: monthField !== '*' || Math.max(...days) > 28,
+      /** How many days it lasts, rounded up. */
+      days: Math.ceil(minutesOf(duration) / DAY_MINUTES),
+    },
+  ]
 }
 
 /** A window as it is written: `CronSpan(cron, duration, zone)`. */
@@ -121,11 +166,8 @@ function edgesOf(windows: readonly Window[], start: bigint): readonly bigint[] {
   const edges = new Set<number>()
   for (const [cron, duration, zone] of windows) {
     const [minutes, hours] = cron.split(' ')
-    const lasts = [...duration.matchAll(/(\d+)([dhm])/g)].reduce(
-      (sum, [, count, unit]) => sum + Number(count) * MINUTES_IN[unit as 'd'],
-      0,
-    )
-    for (const offset of offsetsOf(zone, start))
+    const lasts = minutesOf(duration)
+    for (const offset of new Set(offsetsAfter(zone, start)))
       for (const hour of numbersOf(hours!, 24))
         for (const minute of numbersOf(minutes!, 60)) {
           const opens = 60 * hour + minute - offset
@@ -147,17 +189,25 @@ function numbersOf(field: string, end: number): readonly number[] {
   })
 }
 
-/** The offsets of a zone in the year after a moment, in minutes. */
-function offsetsOf(timeZone: string, start: bigint): ReadonlySet<number> {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
-  const months = Array.from({ length: 12 }, (_, month) => Number(start / MILLISECOND) + month * 30 * MS_OF_A_DAY)
-  return new Set(
-    months.map((at) => {
-      const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')!.value
-      const [, sign, hours, minutes] = /^GMT([+-])(\d\d):(\d\d)/.exec(name) ?? ['', '+', '0', '0']
-      return Number(`${sign}1`) * (60 * Number(hours) + Number(minutes))
-    }),
+function minutesOf(duration: string): number {
+  return [...duration.matchAll(/(\d+)([dhm])/g)].reduce(
+    (sum, [, count, unit]) => sum + Number(count) * MINUTES_IN[unit as 'd'],
+    0,
   )
+}
+
+/** The offsets of a zone at a moment and after each week of the year that follows, in minutes. */
+function offsetsAfter(timeZone: string, start: bigint): readonly number[] {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
+  const weeks = Array.from(
+    { length: YEAR / WEEK + 1 },
+    (_, week) => Number(start / MILLISECOND) + week * WEEK * MS_OF_A_DAY,
+  )
+  return weeks.map((at) => {
+    const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')!.value
+    const [, sign, hours, minutes] = /^GMT([+-])(\d\d):(\d\d)/.exec(name) ?? ['', '+', '0', '0']
+    return Number(`${sign}1`) * (60 * Number(hours) + Number(minutes))
+  })
 }
 
 function someOf(moments: Iterable<bigint>, isIt: (at: bigint) => boolean): boolean {

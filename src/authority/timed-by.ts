@@ -7,9 +7,9 @@
  * for the same, neither is.
  */
 import { type CompiledPolicy, type PolicyContext, takingPart } from '../policy/index.ts'
-import { instantsOf, whenActive } from './instants.ts'
+import { type Instants, instantsOf, whenActive } from './instants.ts'
 
-/** Where more answers than these would have to be asked for, every policy that takes part at some time is named. */
+/** Where more answers than these would have to be asked for, or not every moment was looked at, each policy that takes part at some time is named. */
 const MOST_ANSWERS = 64
 
 /**
@@ -26,9 +26,11 @@ export function timedBy(
   const active = new Map(open.map((one) => [one, alwaysActive(one)]))
   const named = (some: readonly CompiledPolicy[]) => [...new Set(some.map(({ policy: { name } }) => name))].sort()
 
+  const times = [...new Set(open.map(({ policy: { time } }) => time!))]
+  const instants = instantsOf(times, request.now)
   // A state: whether each of the open policies is active, one bit each.
-  const states = statesOf(open, request.now)
-  if (states.length > MOST_ANSWERS) return named(open)
+  const states = statesOf(open, instants, request.now)
+  if (instants.isCut || states.length > MOST_ANSWERS) return named(open)
   const answers = new Map<bigint, string>()
   const answerIn = (state: bigint): string => {
     const isActive = (one: CompiledPolicy) => (state >> BigInt(open.indexOf(one))) & 1n
@@ -63,9 +65,7 @@ export function timedTakingPart(
 }
 
 /** The states in which policies are together at some moment from a start on. */
-function statesOf(open: readonly CompiledPolicy[], start: bigint): readonly bigint[] {
-  const times = [...new Set(open.map(({ policy: { time } }) => time!))]
-  const { values, active } = instantsOf(times, start)
+function statesOf(open: readonly CompiledPolicy[], { values, active }: Instants, start: bigint): readonly bigint[] {
   const states = active.flatMap((now, moment) => {
     if (values[moment]! < start) return []
     return open.reduce((bits, { policy: { time } }, at) => bits | (BigInt(now.has(time!)) << BigInt(at)), 0n)

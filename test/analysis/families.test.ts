@@ -70,6 +70,25 @@ describe('families', () => {
     },
   )
 
+  const [email, phone] = [live('feature.EMAIL_AUTH'), live('feature.SMS_AUTH')]
+  const bySelf = (field: string) => live('policy.self', policy(`approvers.any(u, u.${field} == 'desk')`, SIGNING))
+  test.each<[family: ActivityFamily, by: string, given: Resource, who: readonly string[]]>([
+    ['UPDATE_USER', 'a tag', opsSign, ['bob']],
+    ['UPDATE_USER', 'a name', bySelf('alias'), ['bob']],
+    ['UPDATE_USER', 'an address that a policy asks for', bySelf('email'), ['bob']],
+    ['UPDATE_USER', 'an address that logs in', email, ['bob']],
+    ['UPDATE_USER', 'a phone number that logs in', phone, ['bob']],
+    ['UPDATE_USER_EMAIL', 'an address that a policy asks for', bySelf('email'), ['bob']],
+    ['UPDATE_USER_EMAIL', 'an address that logs in', email, ['bob']],
+    ['UPDATE_USER_EMAIL', 'an address where phone numbers log in', phone, []],
+    ['UPDATE_USER_PHONE_NUMBER', 'a phone number that logs in', phone, ['bob']],
+    ['UPDATE_USER_PHONE_NUMBER', 'a phone number where addresses log in', email, []],
+  ])('families: %s, by %s', (family, _, given, who) => {
+    expect(whoGets(told(office({}, [given])))).toEqual([])
+    for (const { type } of typesOf(family))
+      expect([type, whoGets(told(office({}, [given, may(isType(type))])))]).toEqual([type, who])
+  })
+
   /** Where each matters that is not followed. */
   const byLogin = live(
     'policy.login',

@@ -37,6 +37,27 @@ test('authority: policies whose times may change what comes of a request are nam
   expect(named({ time: day }, deny)).toEqual(['p0'])
 })
 
+test('authority: a policy that opens first after a year is named, and one that never opens is not', () => {
+  const saturdays = { time: "CronSpan('0 0 * * 6', '1d', 'UTC')" }
+  const closes = (cron: string, zone = 'UTC') =>
+    ({ effect: 'EFFECT_DENY', time: `CronSpan('${cron}', '1h', '${zone}')` }) as const
+  expect(named({}, closes('0 3 29 2 *'))).toEqual(['p1'])
+  expect(named({}, closes('0 3 30 2 *'))).toEqual([])
+  // New Year's Day is a Saturday in 2028, the 29th of February is one in 2048, and neither is before.
+  expect(named(saturdays, closes('0 3 1 1 *'))).toEqual(['p0', 'p1'])
+  expect(named(saturdays, closes('0 3 29 2 *', 'Asia/Tokyo'))).toEqual(['p0', 'p1'])
+  expect(named(saturdays, closes('0 3 29 2 0'))).toEqual(['p0', 'p1'])
+  // By the clock of a zone this is a Saturday in one half of the year alone.
+  expect(named(saturdays, closes('30 1 * * 0', 'Europe/Zurich'))).toEqual(['p0', 'p1'])
+})
+
+test('authority: where not every moment was looked at, each policy is named that takes part at some time', () => {
+  const many = Array.from({ length: 6 }, (_, at) => ({ time: `CronSpan('${at} * * 12 *', '1m', 'Europe/Oslo')` }))
+  expect(named({}, ...many, { time: NIGHT, condition: "activity.action == 'EXPORT'" })).toEqual(
+    many.map((_, at) => `p${at + 1}`),
+  )
+})
+
 /** Hours and days in which they are open, as a person would tell them. */
 const OPENINGS: readonly (readonly [time: string, isOpen: (at: Date) => boolean])[] = [
   [NIGHT, (at) => at.getUTCHours() >= 20 || at.getUTCHours() < 5],
@@ -50,7 +71,8 @@ const OPENINGS: readonly (readonly [time: string, isOpen: (at: Date) => boolean]
 
 test('authority: no policy is named but those by which an answer is another at some one time', () => {
   const noon = Date.parse('2026-01-01T12:00:00Z')
-  const hours = Array.from({ length: 366 * 24 }, (_, hour) => new Date(noon + hour * 3_600_000))
+  // Until the calendar comes again.
+  const hours = Array.from({ length: 28 * 366 * 24 }, (_, hour) => new Date(noon + hour * 3_600_000))
   const opens = [...new Set(hours.map((at) => OPENINGS.map(([, isOpen]) => Number(isOpen(at))).join('')))]
   const states = fc.array(fc.constantFrom('carol', 'bob', 'nobody'), { minLength: 16, maxLength: 16 })
   const made = fc.tuple(fc.array(fc.nat(OPENINGS.length - 1), { minLength: 1, maxLength: 4 }), states, fc.boolean())
