@@ -590,7 +590,7 @@ const VIEWS: readonly View[] = [
       left: [],
       notBegun: [{ user: 'ci-bot', key: 'other', why: 'one at a time' }],
     },
-    render: (one) => renderRotationsReport(one, style),
+    render: (one) => renderRotationsReport(one, style, 0),
     not: ['state', 'why'],
   },
   {

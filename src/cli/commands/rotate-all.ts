@@ -69,7 +69,7 @@ export async function rotateAll(input: CommandInput): Promise<ExitCode> {
   const rewritten = await renew(input, rotations, { isQuiet: true })
   const report = { rotations, left, notBegun }
   if (json) writeJson(io, { ...report, ...rewrittenJson(rewritten) })
-  else io.out(renderRotationsReport(report, io.style))
+  else io.out(renderRotationsReport(report, io.style, place.now()))
   return exitOf([...reached.values()], notBegun)
 }
 

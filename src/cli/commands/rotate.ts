@@ -68,7 +68,7 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
     if (continued && !json)
       io.say('It was ended at Temporal; this continues it as it was ordered, with the same new key.\n')
     const client = reader(place)
-    const enough = async ({ state, waiting, deletesAt }: RotationProgress) => {
+    const isResting = async ({ state, waiting, deletesAt }: RotationProgress) => {
       patience.look(() => (waiting ? `waiting for approval (${state})` : state), hasNews)
       hasNews = false
       // The timer is Temporal's; nobody has to watch it.
@@ -81,6 +81,14 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
       await handle.signal('nudge').catch(() => {})
       return false
     }
+    let unsaid = ''
+    const enough = async (progress: RotationProgress) => {
+      const isEnough = await isResting(progress)
+      // Where it rests is the result, which is written next.
+      if (!isEnough && unsaid !== '') io.say(unsaid)
+      unsaid = ''
+      return isEnough
+    }
     const otherwise = '`quorate status` shows how it stands.'
     const patience = createPatience({ io, options: {} }, { what: 'the rotation', next: otherwise })
     patience.asking(answers)
@@ -88,7 +96,7 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
     const show = (progress: RotationProgress) => {
       const isKnown = progress.old.id !== ''
       hasNews = true
-      if (!json && isKnown && !isRotationOver(progress)) io.say(renderRotation(progress, io.style, place.now()))
+      if (!json && isKnown && !isRotationOver(progress)) unsaid = renderRotation(progress, io.style, place.now())
     }
     const progress = await looking(io, { what: 'the rotation', otherwise, patience }, () =>
       followRotation(handle, show, enough),

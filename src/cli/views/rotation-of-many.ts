@@ -3,6 +3,7 @@ import { type RotationOrder, sinkInWords } from '../../../activities/index.ts'
 import type { LeftKey, ReportedRotation, RotationOfMany } from '../../operations/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
+import { renderRotation } from './rotation.ts'
 
 /** A key that is due, and was not begun by this command. */
 export interface NotBegun {
@@ -39,7 +40,7 @@ const WHY_NOT_BEGUN: Readonly<Record<NotBegun['why'], string>> = {
     'another one failed; mend that, or leave its user out with --except, and give the command again',
 }
 
-/** Old and new ids, activities and times. */
+/** Each as it stands, with its times. */
 export const renderRotationsReport = view(
   (
     {
@@ -51,31 +52,16 @@ export const renderRotationsReport = view(
       readonly notBegun: readonly NotBegun[]
     },
     style: Style,
+    now: number,
   ): string => {
     const rows = rotations.map((one) => {
-      const { state, key, user, old, waiting, activities, startedAt, handedAt, deletedAt, error } = one
-      const colour = state === 'done' ? 'good' : state === 'failed' || state === 'partial' ? 'error' : 'warning'
+      const { startedAt, handedAt = '', deletedAt = '' } = one
       const times = [
         ['begun', startedAt],
         ['handed over', handedAt],
-        [
-          state === 'overlap' ? 'to be deleted' : 'deleted',
-          deletedAt ?? (state === 'overlap' ? one.deletesAt : undefined),
-        ],
-      ]
-      const facts = [
-        ['old key', old.id],
-        ['new key', one.new?.id],
-        ...Object.entries(activities).map(([part, id]) => [`activity ${part}`, id]),
-        ...times,
-        ['error', error?.message],
-        ['next', error?.next],
-      ]
-      const shown = facts.filter(([, text]) => text !== undefined && text !== '')
-      return [
-        `${style[colour](waiting ? `waiting (${state})` : state)}  ${key} of ${user}\n`,
-        ...shown.map(([name, text]) => `  ${style.dim(name!.padEnd(15))} ${text}\n`),
-      ].join('')
+        ['deleted', deletedAt],
+      ] as const
+      return renderRotation(one, style, now, times)
     })
     const later = notBegun.map(({ key, user, why }) =>
       style.warning(`not begun  ${key} of ${user}: ${WHY_NOT_BEGUN[why]}\n`),

@@ -22,39 +22,45 @@ export const renderRotationOrder = view(
   },
 )
 
+type Times = readonly (readonly [name: string, at: string])[]
+
 const colours = { done: 'good', failed: 'error', partial: 'error' } as const
 
-/** How it stands, and at its end what was done. */
-export const renderRotation = view((progress: RotationProgress, style: Style, now: number): string => {
-  const { state, user, key, old, waiting, deletesAt, proof, error } = progress
-  const colour = state in colours ? colours[state as keyof typeof colours] : waiting ? 'warning' : 'dim'
-  const head = `${style[colour](waiting ? `waiting (${state})` : state)}  ${printable(key)} of ${printable(user)}\n`
-  const rows = [
-    ['old key', `${old.publicKey}  ${old.id}`],
-    [
-      'new key',
-      progress.new === undefined
-        ? ''
-        : [progress.new.publicKey, progress.new.id].filter((one) => one !== '').join('  '),
-    ],
-    [
-      'waits',
-      waiting === undefined
-        ? ''
-        : `${shortCode(waiting.fingerprint)}, requested ${ago(now - Date.parse(waiting.since))}, approved by ${waiting.approved.map(printable).join(', ') || 'nobody'}; others vote with \`quorate approve ${shortCode(waiting.fingerprint)}\``,
-    ],
-    [
-      'deletes',
-      state === 'overlap' && deletesAt !== undefined ? `the old key at ${deletesAt}, with no further command` : '',
-    ],
-    ['proof', proof === undefined ? '' : PROOFS[proof]],
-    ['error', error === undefined ? '' : style.error(printable(error.message))],
-    ['next', error?.next === undefined ? '' : printable(error.next)],
-    ...Object.entries(progress.activities).map(([part, id]) => [part, `activity ${id}`]),
-  ]
-  const shown = rows.filter(([, text]) => text !== '')
-  return head + shown.map(([name, text]) => `  ${style.dim(name!.padEnd(8))} ${text}\n`).join('')
-})
+/** How it stands, and at its end what was done; with its times for a report of many. */
+export const renderRotation = view(
+  (progress: RotationProgress, style: Style, now: number, times: Times = []): string => {
+    const { state, user, key, old, waiting, deletesAt, proof, error } = progress
+    const colour = state in colours ? colours[state as keyof typeof colours] : waiting ? 'warning' : 'dim'
+    const head = `${style[colour](waiting ? `waiting (${state})` : state)}  ${printable(key)} of ${printable(user)}\n`
+    const rows = [
+      ['old key', `${old.publicKey}  ${old.id}`],
+      [
+        'new key',
+        progress.new === undefined
+          ? ''
+          : [progress.new.publicKey, progress.new.id].filter((one) => one !== '').join('  '),
+      ],
+      [
+        'waits',
+        waiting === undefined
+          ? ''
+          : `${shortCode(waiting.fingerprint)}, requested ${ago(now - Date.parse(waiting.since))}, approved by ${waiting.approved.map(printable).join(', ') || 'nobody'}; others vote with \`quorate approve ${shortCode(waiting.fingerprint)}\``,
+      ],
+      [
+        'deletes',
+        state === 'overlap' && deletesAt !== undefined ? `the old key at ${deletesAt}, with no further command` : '',
+      ],
+      ['proof', proof === undefined ? '' : PROOFS[proof]],
+      ['error', error === undefined ? '' : style.error(printable(error.message))],
+      ['next', error?.next === undefined ? '' : printable(error.next)],
+      ...Object.entries(progress.activities).map(([part, id]) => [part, `activity ${id}`]),
+      ...times,
+    ]
+    const shown = rows.filter(([, text]) => text !== '')
+    const width = times.length > 0 ? 11 : 8
+    return head + shown.map(([name, text]) => `  ${style.dim(name!.padEnd(width))} ${text}\n`).join('')
+  },
+)
 
 const PROOFS = {
   refused: 'the API refused a request with the old key',
