@@ -40,16 +40,18 @@ export function readCommandLine(given: readonly string[], options: ProgramOption
     if (error.exitCode === 0) return EXIT.done
     // A group of commands alone: its help was said.
     if (error.code === 'commander.help') return EXIT.error
-    throw refused(error.message)
+    throw refused(error, argv)
   }
   return invocation ?? EXIT.done
 }
 
 /** What the parser refused, as one of our errors: it quotes otherwise, and puts a suggestion into a line of its own. */
-function refused(message: string): QuorateError {
+function refused({ code, message }: CommanderError, argv: readonly string[]): QuorateError {
   const [, said = '', suggested] =
     /^(?:error: )?(.*?)(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(message.trim()) ?? []
   const near = suggested?.split(', ').map((one) => `\`${one}\``)
+  const example = code === 'commander.missingArgument' ? exampleOf(argv) : undefined
+  const next = near ? `did you mean ${near.join(' or ')}?` : example && `give it, such as \`${example}\``
   return new QuorateError(
     'cli/usage',
     withoutKeys(
@@ -57,8 +59,15 @@ function refused(message: string): QuorateError {
         .replace(/'(.*?)'/s, '`$1`')
         .replace(/\. Expected (\d+) arguments? but got \d+: (.*)\.$/s, ': expected $1, got `$2`'),
     ),
-    near ? { next: `did you mean ${near.join(' or ')}?` } : {},
+    next === undefined ? {} : { next },
   )
+}
+
+/** How the command is typed that a command line names. */
+function exampleOf(argv: readonly string[]): string | undefined {
+  const line = argv.join(' ')
+  const named = commands.filter(({ name }) => line === name || line.startsWith(`${name} `))
+  return named.toSorted((a, b) => b.name.length - a.name.length)[0]?.example
 }
 
 /** Whether the words name a command or a group of commands. Help of one that is not there would be that of all. */

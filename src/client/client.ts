@@ -10,7 +10,7 @@ import { type Post, post as postByHttp } from './post.ts'
 import { assertShort, createRate, heldBack, MOST_PAUSE_MS, type Rate } from './rate.ts'
 import { malformed, slowed, toClientError } from './refusal.ts'
 import { systemTiming, type Timing } from './timing.ts'
-import { ATTEMPT_MS, cancelled, type HttpAnswer, sendOnce } from './transport.ts'
+import { ATTEMPT_MS, cancelled, type HttpAnswer, isAbsentHere, sendOnce } from './transport.ts'
 
 export interface ClientOptions {
   /** Scheme, host and, if any, path prefix; without a trailing slash. */
@@ -57,6 +57,8 @@ function createCaller(options: ClientOptions) {
   const { post = postByHttp, attemptMs = ATTEMPT_MS, deadline, clock, onRefusal } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const rate = options.rate ?? createRate({ timing })
+  /** Once it has answered, it may be starting again: nobody is told at once that nothing is there. */
+  let hasAnswered = false
 
   const call = async (path: string, body: string, submits: boolean, { signal, beforeSending }: SubmitOptions) => {
     const url = `${baseUrl}${path}`
@@ -90,6 +92,7 @@ function createCaller(options: ClientOptions) {
     if (refusal) onRefusal?.(refusal.code)
     // A quota is answered with 429 as well, but going slower does not help there.
     if (refusal?.code === 'client/rate-limited') throw slowed(refusal, turn.refused(answer.retryAfterMs))
+    hasAnswered = true
     turn.taken()
     if (refusal) throw refusal
     return { json: readJson(answer), answer, asked: { ...asked, now } }
@@ -110,6 +113,8 @@ function createCaller(options: ClientOptions) {
         return json as QueryTypes[Name]['response']
       } catch (error) {
         if (!(error instanceof ClientError) || !error.retryable || error.persistent) throw error
+        // A command is for somebody who waits for it; what goes on in the background has time.
+        if (deadline && !hasAnswered && isAbsentHere(error)) throw error
         const { retryAfterMs = 0, code, message: said, facts } = error
         // What the API asks for is bounded by the deadline; what is waited besides, by the number of attempts.
         const isAsked = deadline !== undefined && retryAfterMs > deadline.paceMs

@@ -1,3 +1,4 @@
+import { isLoopback } from '../local/index.ts'
 import { inSpan, traceHeaders } from '../telemetry/index.ts'
 import { ClientError } from './error.ts'
 import { NotConnected, type Post, type Posted } from './post.ts'
@@ -116,10 +117,18 @@ function standingFault(error: unknown, reason: string, { hostname, protocol, hos
   return undefined
 }
 
-function passingFault(reason: string, { protocol, host }: URL): string {
+function passingFault(reason: string, { protocol, host, hostname }: URL): string {
+  if (reason === 'ECONNREFUSED' && isLoopback(hostname))
+    return 'nothing listens at that port of this machine: start the service (`quorate serve`), or correct the base URL'
   return reason === 'ECONNRESET' && protocol === 'http:'
     ? `it closes the connection without an answer: where it speaks TLS, the base URL is \`https://${host}\``
     : 'check that the service runs and that the base URL is right (`quorate doctor` tries it)'
+}
+
+/** Whether nothing listens at a port of this machine, which is known at once and for certain. */
+export function isAbsentHere({ code, facts }: ClientError): boolean {
+  if (code !== 'client/unreachable' || facts['reason'] !== 'ECONNREFUSED') return false
+  return isLoopback(new URL(String(facts['url'])).hostname)
 }
 
 /** Says that the caller gave up: before anything was sent, or with the outcome open. */

@@ -401,6 +401,22 @@ describe('client: reads are tried again', () => {
   })
 })
 
+describe('client: a port of this machine at which nothing listens', () => {
+  const asked = async (more: Partial<ClientOptions>) => {
+    const { baseUrl } = await serve(answers(200, {}))
+    await closers.pop()!()
+    const timing = testTiming()
+    const fault = await faultOf(createQueryClient(options(baseUrl, { timing, ...more })).query('whoami', {}))
+    expect(fault.next).toContain('nothing listens at that port of this machine')
+    return timing.slept.length
+  }
+
+  test('a command is told at once; what has no deadline tries again', async () => {
+    expect(await asked({ deadline: createDeadline({}) })).toBe(0)
+    expect(await asked({})).toBe(5)
+  })
+})
+
 describe('client: the deadline of a command', () => {
   const busy = (retryAfter: string, status = 429) =>
     answers(
