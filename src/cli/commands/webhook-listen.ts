@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ClientError, type QueryClient, type SubmitClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, messageOf, QuorateError } from '../../diagnostics/index.ts'
-import { castVote, type Place, submitter } from '../../operations/index.ts'
+import { castVote, type Place, reader, submitter } from '../../operations/index.ts'
 import { makeBody, shortCode } from '../../plan/index.ts'
 import { activities, isWaiting, type Wire } from '../../protocol/index.ts'
 import { ServiceError } from '../../service/index.ts'
 import { askAboutWebhooks } from '../../service/operator/index.ts'
+import { silentLogger } from '../../telemetry/index.ts'
 import { isWebhookEventType, WEBHOOK_EVENTS } from '../../webhook/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
@@ -22,6 +23,8 @@ import { createVerifier } from '../webhook-verifier.ts'
 
 /** How often the service is asked whether it is still there, from which nothing may come for hours. */
 const ASK_EVERY_MS = 10_000
+/** How often it is said that it is gone. */
+const SAY_EVERY_MS = 10_000
 /** The least time between two rounds of tries while it is gone. */
 const LOOK_EVERY_MS = 1_000
 /** What a service that is gone, or that stands there broken, is told by. */
@@ -79,7 +82,8 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
         : line`The endpoint waits for approval as ${shortCode(waiting.fingerprint)}: others vote with \`quorate approve ${shortCode(waiting.fingerprint)}\`. Nothing comes before. Ctrl-C ends it.\n`,
     )
     if (forwardTo !== undefined) io.say(line`Each event goes to ${forwardTo}, which answers the service.\n`)
-    const gone = untilGone(client, { limitMs: input.deadline.limitMs, signal: ending.signal, say: io.say })
+    // It says itself what it waits for.
+    const gone = untilGone(place, { limitMs: input.deadline.limitMs, signal: ending.signal, say: io.say })
     await Promise.race([stopped.promise, gone]).catch((error: unknown) => {
       mayExist = false
       throw notThere(error, url)
@@ -105,7 +109,7 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
 
 /** Asks the service now and then whether it is there; throws what it was answered with once it was gone for so long. */
 async function untilGone(
-  client: QueryClient,
+  place: Place,
   {
     limitMs,
     signal,
@@ -113,18 +117,29 @@ async function untilGone(
   }: { readonly limitMs: number; readonly signal: AbortSignal } & Pick<CommandInput['io'], 'say'>,
 ): Promise<never> {
   let goneSince: number | undefined
+  let saidAt = 0
+  const tell = ({ message }: ClientError) => {
+    const now = performance.now()
+    if (now - saidAt < SAY_EVERY_MS) return
+    saidAt = now
+    const leftMs = Math.max(0, limitMs - (now - goneSince!))
+    say(line`Waiting: ${message}; looked for again, for ${Math.round(leftMs / 1000)} s more\n`)
+  }
   for (;;) {
     if (goneSince === undefined) await delay(ASK_EVERY_MS, undefined, { signal, ref: false })
     const askedAt = performance.now()
     try {
-      await client.query('whoami', {}, { signal })
-      if (goneSince !== undefined) say(line`${client.baseUrl} answers again.\n`)
+      // The tries are counted here: a client's own would be counted from one again in each round.
+      await reader({ ...place, logger: silentLogger }).query('whoami', {}, { signal })
+      if (goneSince !== undefined) say(line`${place.baseUrl} answers again.\n`)
+      saidAt = 0
       goneSince = undefined
     } catch (error) {
       // Whatever else it refuses with, it is there, and its events come.
       if (!(error instanceof ClientError)) throw error
       const isGone = GONE.includes(error.code)
       goneSince = isGone ? (goneSince ?? askedAt) : undefined
+      if (isGone) tell(error)
       // One that may not be tried again is past the deadline.
       if (isGone && (!error.retryable || performance.now() - goneSince! >= limitMs)) throw error
       await delay(LOOK_EVERY_MS, undefined, { signal })
