@@ -264,6 +264,50 @@ test('who-can --csv: what is not known of the answer has rows of its own, and wa
   ])
 })
 
+test('who-can --csv: each wallet, line and step is told, with its conditions and what denies', () => {
+  const lines = [
+    { ways: 'unknown', policies: ['p'], condition: 'a == 1' },
+    { ways: 'unknown', policies: ['q'], unless: ['b == 2', 'c == 3'] },
+  ]
+  const steps = [
+    { activity: 'MOVE', people: ['bob'], policies: ['r'], condition: 'd == 4', unless: ['e == 5'] },
+    { activity: 'USE', people: ['bob', 'carol'], policies: ['s'], condition: 'f == 6', unless: ['g == 7'] },
+  ]
+  const said = { power: 'sign', over: ['wallet.hot', 'wallet.cold'], activities: ['ONE', 'TWO'] }
+  const report = {
+    ...{ organization: { id: 'o', name: 'acme' }, at: 'today', stateDigest: 'sha256:1', unread: [] },
+    rows: [{ ...said, lines }],
+    indirect: {
+      rows: [{ ...said, paths: [{ people: ['bob', 'carol'], isConditional: false, steps }] }],
+      roots: [],
+      limits: [],
+    },
+  }
+  const [columns, ...rows] = renderWhoCanCsv(report as unknown as WhoCanView)
+    .split('\r\n')
+    .map((line) => line.split(',').map((cell) => cell.replaceAll('"', '')))
+  const told = rows.slice(0, -1).map((cells) => columns!.flatMap((name, at) => (cells[at] ? [[name, cells[at]]] : [])))
+  const common = { power: 'sign', activities: 'ONE; TWO', at: 'today', state: 'sha256:1' }
+  const unknown = 'there are too many sets of people to try them all'
+  const expected = [
+    { people: 'unknown', condition: 'a == 1', policies: 'p', unknown },
+    { people: 'unknown', unless: 'b == 2; c == 3', policies: 'q; the root quorum', unknown },
+  ]
+  const moved = {
+    people: 'bob and carol',
+    ...{ condition: 'd == 4; f == 6', unless: 'e == 5; g == 7', policies: 'r; s' },
+    steps: 'MOVE: bob; USE: bob and carol',
+  }
+  expect(told.map((cells) => Object.fromEntries(cells))).toMatchObject(
+    [
+      ...said.over.map((over) => expected.map((one) => ({ over, ...one }))),
+      said.over.map((over) => ({ over, ...moved })),
+    ]
+      .flat()
+      .map((one) => ({ ...common, ...one })),
+  )
+})
+
 test('who-can --indirect: the way that is told is played in the service, and ends in a signature', async () => {
   const service = await startTestService()
   onTestFinished(() => service.close())

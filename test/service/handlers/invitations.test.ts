@@ -1,3 +1,4 @@
+import { decryptCredentialBundle, generateP256KeyPair } from '@turnkey/crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestClock, startTestService, type TestService } from '../harness.ts'
 import { messageOf } from '../one-time-passcodes/outbox.ts'
@@ -8,6 +9,7 @@ import {
   fresh,
   invalid,
   invalidField,
+  makeUser,
   missing,
   NOBODY,
   newUser,
@@ -47,6 +49,24 @@ async function invite(overrides: object = {}) {
     return client.raw(path, text)
   }
   return { invitationId, userId, client, accept, text: message.text }
+}
+/** Makes a user, reads the mail by which they recover, and gives what they can do. */
+async function startRecovery() {
+  const name = 'FEATURE_NAME_EMAIL_RECOVERY'
+  await complete(service.root, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', { name })
+  const email = `${fresh('ann')}@acme.test`
+  const userId = await makeUser(service.root, { userEmail: email })
+  const target = generateP256KeyPair()
+  const asked = { email, targetPublicKey: target.publicKeyUncompressed, emailCustomization: { appName: 'Acme' } }
+  const { message } = await messageOf(service, () =>
+    complete(service.root, 'ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY_V2', asked),
+  )
+  const bundle = /code:\s+(\w+)\n/.exec(message.text)![1]!
+  const client = service.client(decryptCredentialBundle(bundle, target.privateKey))
+  return (passkey: Passkey) => {
+    const { path, text } = service.body('ACTIVITY_TYPE_RECOVER_USER', { userId, authenticator: passkey.register() })
+    return client.raw(path, text)
+  }
 }
 const remove = (invitationId: string) => complete(service.root, 'ACTIVITY_TYPE_DELETE_INVITATION', { invitationId })
 
@@ -191,7 +211,8 @@ describe('invitations', () => {
     for (const { invitationId } of [one, late]) await remove(invitationId)
   })
 
-  test('invitations: an acceptance is refused where the organization has no room for one more passkey', async () => {
+  test('invitations: an acceptance and a recovery are refused where the organization has no room for one more passkey', async () => {
+    const recover = await startRecovery()
     const { accept, invitationId } = await invite()
     const transports = Array.from({ length: 1_000 }, () => 'AUTHENTICATOR_TRANSPORT_INTERNAL')
     const large = (passkey = createPasskey()): Passkey => ({
@@ -217,8 +238,11 @@ describe('invitations', () => {
       }
     const passkey = createPasskey()
     expect((await accept(large(passkey))).status).toBe(429)
+    const another = createPasskey()
+    expect((await recover(large(another))).status).toBe(429)
     await complete(service.root, 'ACTIVITY_TYPE_DELETE_USERS', { userIds })
     expect((await accept(passkey)).status).toBe(200)
+    expect((await recover(another)).status).toBe(200)
     await remove(invitationId)
   })
 
