@@ -1,6 +1,6 @@
 import { ClientError } from './error.ts'
 import { systemTiming, type Timing } from './timing.ts'
-import type { Turns } from './turns.ts'
+import { lateness, type Turns } from './turns.ts'
 
 /** Lets the requests to one organization through at a bounded rate, whichever of a process's clients they come from. */
 export interface Rate {
@@ -17,7 +17,7 @@ export interface Rate {
 
 /** One request's turn; its answer moves the rate. */
 export interface Turn {
-  /** It goes now, later than its turn came: the next is spaced from here. */
+  /** It goes now, later than its turn came: the next is spaced from here, less what may be late. */
   goes(): void
   /** The API took it: the rate may rise again to what was configured. */
   taken(): void
@@ -114,7 +114,7 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
       recover()
       // A shared turn is itself one spacing after the one before.
       const apartMs = shares ? spacingMs - leastSpacingMs : spacingMs
-      const waitMs = Math.max(lastAt + apartMs, wentAt + spacingMs, heldUntil) - now
+      const waitMs = Math.max(lastAt + apartMs, wentAt + spacingMs - lateness(spacingMs), heldUntil) - now
       if (waitMs > 0) await timing.sleep(waitMs, signal)
       else if (!shares || (await turns!.next(leastSpacingMs, signal))) break
       else shares = false

@@ -16,8 +16,8 @@ export interface Turns {
   next(spacingMs: number, signal?: AbortSignal): Promise<boolean>
 }
 
-/** A process that wakes so much late still has its turn. It is part of what a rate leaves for the way to the API. */
-const lateness = (spacingMs: number) => Math.min(spacingMs / 4, 25)
+/** Who is so much later than its turn still has it. It is part of what a rate leaves for the way to the API. */
+export const lateness = (spacingMs: number) => Math.min(spacingMs / 4, 25)
 
 const KEPT = 3
 

@@ -10,6 +10,7 @@ import {
   type QueryClient,
   type Rate,
   type SubmitClient,
+  type Timing,
 } from '../client/index.ts'
 import { createApiKeyStamper, loadPrivateKey } from '../stamp/index.ts'
 import type { Place } from './place.ts'
@@ -20,6 +21,8 @@ interface RateSettings {
   readonly dataDir: string
   /** Through which processes with other data folders share it as well. @default `turns` of the data folder */
   readonly turnsDir?: string | undefined
+  /** @default the machine's */
+  readonly timing?: Timing
 }
 
 /**
@@ -31,32 +34,47 @@ export function rateOf(settings: RateSettings, baseUrl: string): Rate {
 }
 
 function sharedRate(settings: RateSettings, name: string): Rate {
-  const { requestsPerSecond, dataDir, turnsDir = join(dataDir, 'turns') } = settings
-  return createRate({ requestsPerSecond, turns: createFolderTurns(join(turnsDir, name)) })
+  const { requestsPerSecond, dataDir, turnsDir = join(dataDir, 'turns'), timing } = settings
+  const clock = timing && { timing }
+  return createRate({ requestsPerSecond, turns: createFolderTurns(join(turnsDir, name), timing), ...clock })
 }
 
 /** Published for one sub-organization. */
 const INSIDE_PER_SECOND = 10
 
 /** The rate of a sub-organization within that of its source address. */
-function rateInside(settings: RateSettings, organizationId: string, shared: Rate): Rate {
-  const { requestsPerSecond: most } = settings
+export function rateInside(settings: RateSettings, organizationId: string, shared: Rate): Rate {
+  const { requestsPerSecond: most, timing } = settings
   const isKnown = most !== undefined
-  const own = { ...settings, requestsPerSecond: isKnown ? Math.min(most, INSIDE_PER_SECOND) : undefined }
-  return createRateWithin(sharedRate(own, organizationId), shared, { isKnown })
+  // Where the source address has no more, its turns are all that processes have to share: two turns on one beat would take two.
+  const own =
+    isKnown && most > INSIDE_PER_SECOND
+      ? sharedRate({ ...settings, requestsPerSecond: INSIDE_PER_SECOND }, organizationId)
+      : createRate({ requestsPerSecond: most, ...(timing && { timing }) })
+  return createRateWithin(own, shared, { isKnown })
 }
 
 /** Published for sends, and for whatever asks about them (docs/protocol/limits.md#requests-a-second). */
 const SENDS_PER_SECOND = 10
 
-/** Opens the clients of sends: they keep to the published rate where none is set. */
+/** The rate of sends: the published one, within that of the source address where that is known. */
+export function rateOfSends(settings: RateSettings, organizationId: string, shared: Rate): Rate {
+  const { requestsPerSecond: most } = settings
+  if (most !== undefined && most <= SENDS_PER_SECOND) return shared
+  const own = sharedRate({ ...settings, requestsPerSecond: SENDS_PER_SECOND }, `${organizationId}-sends`)
+  return most === undefined ? own : createRateWithin(own, shared, { isKnown: true })
+}
+
+/** Opens the clients of sends: they keep to the published rate, whatever is set. */
 export function createSendClients(
   place: ClientPlace & Pick<Place, 'subOrganizationKeys'>,
   settings: RateSettings,
 ): ReturnType<typeof createClients> {
-  if (settings.requestsPerSecond !== undefined) return createClients(place, settings)
-  const bounded = { ...settings, requestsPerSecond: SENDS_PER_SECOND }
-  return createClients({ ...place, rate: sharedRate(bounded, `${place.organizationId}-sends`) }, bounded)
+  const rate = rateOfSends(settings, place.organizationId, place.rate)
+  return createClients(
+    { ...place, rate },
+    { ...settings, requestsPerSecond: settings.requestsPerSecond ?? SENDS_PER_SECOND },
+  )
 }
 
 /** A client that reads and has no way to submit. */

@@ -2,12 +2,13 @@
 import { rmSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { assertActsAs } from '../../activities/acting-user.ts'
-import { createRate } from '../../src/client/index.ts'
+import { createRate, type Timing } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { rateInside, rateOf, rateOfSends } from '../../src/operations/clients.ts'
 import { createClients, type Place } from '../../src/operations/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { keyFile, testFolder } from '../cli/harness.ts'
-import { watchRequests } from '../reliability/door.ts'
+import { mostIn, watchRequests } from '../reliability/door.ts'
 import { startTestService } from '../service/harness.ts'
 
 test('whose key it has inside a sub-organization, a worker asks once in a minute, and anew when it has another key there', async () => {
@@ -44,4 +45,36 @@ test('whose key it has inside a sub-organization, a worker asks once in a minute
   keyFile(folder, 'ops', third!.privateKey)
   for (let step = 0; step < 3; step++) await act()
   expect(asked()).toBe(2)
+})
+
+test.each([
+  { of: 'a sub-organization', requestsPerSecond: 1, every: 1_050 },
+  { of: 'a sub-organization', requestsPerSecond: 3, every: 350 },
+  { of: 'a sub-organization', requestsPerSecond: 10, every: 105 },
+  { of: 'a sub-organization', requestsPerSecond: 60, every: 105 },
+  { of: 'sends', requestsPerSecond: 1, every: 1_050 },
+  { of: 'sends', requestsPerSecond: 10, every: 105 },
+  { of: 'sends', requestsPerSecond: 60, every: 105 },
+  { of: 'sends', requestsPerSecond: undefined, every: 105 },
+])('$of at $requestsPerSecond a second goes every $every ms', async ({ of, requestsPerSecond, every }) => {
+  let now = 0
+  const timing: Timing = {
+    now: () => now,
+    sleep: async (ms) => {
+      now += ms
+    },
+    random: () => 0.5,
+  }
+  const settings = { requestsPerSecond, dataDir: testFolder(), timing }
+  const shared = rateOf(settings, 'https://api.test')
+  const rate = (of === 'sends' ? rateOfSends : rateInside)(settings, 'id', shared)
+  const times: number[] = []
+  for (let request = 0; request < 30; request++) {
+    await rate.take()
+    times.push(timing.now())
+    // What a request takes until the next can be asked for.
+    await timing.sleep(3)
+  }
+  expect(mostIn(1_000, times)).toBeLessThanOrEqual(Math.min(10, requestsPerSecond ?? 10))
+  expect((times.at(-1)! - times[0]!) / 29).toBeLessThan(every * 1.05)
 })
