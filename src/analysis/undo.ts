@@ -25,6 +25,8 @@ const MOST_IN_EVERY_ORDER = 6
 const MOST_STATES = 200
 /** Most sets of people of one activity that are put together with those of another. */
 const MOST_SETS = 120
+/** Most ways to one state that are followed further. */
+const MOST_WAYS = 300
 /** Most moments at which other policies are active that are tried; of more, that it hangs on the time is taken to be so. */
 const MOST_MOMENTS = 16
 const TOO_MANY = 'there are too many sets of people to try them all'
@@ -249,7 +251,9 @@ function inEveryOrder(walk: Walk): End {
         else {
           known.set(asked.key, asked.people)
           const more = ways.map((keys) => new Set([...keys, asked.key]))
-          next.set(done | bit, leastKeys([...(next.get(done | bit) ?? []), ...more]))
+          const least = leastKeys([...(next.get(done | bit) ?? []), ...more])
+          if (least.length > MOST_WAYS) return { people: 'too-many', stuck: [], isCut: false }
+          next.set(done | bit, least)
         }
       }
     }

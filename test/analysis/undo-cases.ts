@@ -35,11 +35,17 @@ const bobLeaves = (...more: readonly Resource[]): Given => ({
   allow: ['deletes=1', 'lock-out'],
   desired: [declare('user.bob'), gone('apiKey.bob.k')],
 })
+const TWO_MADE = [declare('tag.ops'), declare('wallet.cold', { mnemonicLength: 12 })]
 /** Dora, who is the root quorum, has no way to vote. */
 const twoMade = (...more: readonly Resource[]): Given => ({
   actual: [organization, quorum(1, 'dora'), live('user.dora', { tags: [] }), ...TRIO.slice(2), ...more],
-  desired: [declare('tag.ops'), declare('wallet.cold', { mnemonicLength: 12 })],
+  desired: TWO_MADE,
 })
+const DELETIONS = {
+  tags: TAGS,
+  wallets: WALLETS,
+  users: "activity.type == 'ACTIVITY_TYPE_DELETE_USERS'",
+}
 export const CASES: readonly { name: string; given: Given; expected: readonly string[] }[] = [
   { name: 'an empty plan has nothing to take back', given: {}, expected: [] },
   {
@@ -211,6 +217,29 @@ export const CASES: readonly { name: string; given: Given; expected: readonly st
       ],
     },
     expected: ['  carol can take it back, in 8 activities; at other times others can, or nobody'],
+  },
+  {
+    name: 'where at each hour another gets all but one of them executed, not every way is followed',
+    given: {
+      actual: [
+        ...(twoMade(may('carol', 'true')).actual as readonly Resource[]),
+        ...Object.entries(DELETIONS).flatMap(([kind, condition]) =>
+          Array.from({ length: 12 }, (_, hour) => [
+            ...person(`${kind}-${hour}`),
+            live(`policy.${kind}-${hour}`, {
+              ...policy(is(`${kind}-${hour}`), condition),
+              time: `CronSpan('0 ${2 * hour} * * *', '2h', 'UTC')`,
+            }),
+          ]).flat(),
+        ),
+      ],
+      desired: [
+        ...TWO_MADE,
+        declare('user.erin', { email: 'erin@acme.test' }),
+        declare('policy.new', policy('false', 'false')),
+      ],
+    },
+    expected: ['  carol can take it back, in 4 activities; at other times others can, or nobody'],
   },
   {
     name: 'the time of a policy that has no part in it is not told',
