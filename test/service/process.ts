@@ -20,8 +20,18 @@ export interface ServingProcess {
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
   /** Arms what it was tampered with. */
   arm(): void
+  /** Collects garbage and tells what memory is left. Not of a service that was tampered with. */
+  memory(): Promise<Memory>
   /** Waits until it is gone by itself. */
   gone(): Promise<void>
+}
+
+/** Memory of a process, in MB. */
+export interface Memory {
+  /** All that is resident. */
+  readonly resident: number
+  /** Objects of the main thread that are in use, and buffers that they hold. */
+  readonly used: number
 }
 
 /** How a service is served that is a process of its own. */
@@ -85,6 +95,11 @@ export async function startProcess(dataDir: string, options: Started = {}): Prom
       await gone
     },
     arm: () => void process.kill(pid, 'SIGUSR2'),
+    async memory() {
+      const line = once(lines, 'line')
+      process.kill(pid, 'SIGUSR2')
+      return JSON.parse((await line)[0]) as Memory
+    },
     async gone() {
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
