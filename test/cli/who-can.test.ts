@@ -85,6 +85,13 @@ test('who-can: powers of the live organization with a key that may only read; no
   expect(cold.stdout).toContain(stateDigest)
 
   const hot = ['who-can', 'sign', '--wallet', 'hot']
+  // Long lists of types go on in lines of their own.
+  expect(
+    (await quorateShared(['who-can', 'wallets'], { env })).stdout
+      .split('\n')
+      .filter((one) => /^ {2}[A-Z_]/.test(one))
+      .every((one) => one.length <= 104),
+  ).toBe(true)
   const inEther = 'under condition: eth.tx.value < 1500000000000000000 (1.5 ETH)\n'
   expect((await quorateShared(hot, { env })).stdout).toContain(inEther)
   const page = await quorateShared([...hot, '--markdown'], { env })
@@ -92,9 +99,9 @@ test('who-can: powers of the live organization with a key that may only read; no
 
   const mine = await quorateShared(['who-can', 'sign', 'quorum', '--user', 'bob', '--csv'], { env })
   expect(mine.stdout.split('\r\n')).toEqual([
-    'power,over,activities,people,condition,unless,policies,steps,at,state,unknown',
+    'power,over,activities,people,condition,unless,policies,steps,at,state,unknown,policyIds',
     expect.stringMatching(
-      /^sign,wallet\.hot,"ACTIVITY_TYPE_SIGN_TRANSACTION \(TRANSACTION_TYPE_ETHEREUM\); [^"]*",bob,eth\.tx\.value < 1500000000000000000,,small payments,,20[^,]*,sha256:/,
+      /^sign,wallet\.hot,"ACTIVITY_TYPE_SIGN_TRANSACTION \(TRANSACTION_TYPE_ETHEREUM\); [^"]*",bob,eth\.tx\.value < 1500000000000000000,,small payments,,20[^,]*,sha256:[0-9a-f]+,,[0-9a-f-]{36}$/,
     ),
     '',
   ])
@@ -228,7 +235,7 @@ test('who-can: an answer that is not known says so, names the policies, and exit
   expect([csv.exit, csv.stdout]).toEqual([
     6,
     expect.stringMatching(
-      /,unknown,,,"one of each pair; the root quorum",.*,there are too many sets of people to try them all\r\n/,
+      /,unknown,,,"one of each pair; the root quorum",.*,there are too many sets of people to try them all,[0-9a-f-]{36}\r\n/,
     ),
   ])
   expect((await quorateShared(['who-can', 'quorum'], { env })).exit).toBe(0)
@@ -251,15 +258,15 @@ test('who-can --csv: what is not known of the answer has rows of its own, and wa
   }
   const cells = 'ACTIVITY_TYPE_UPDATE_USER_TAG: bob'
   expect(
-    renderWhoCanCsv(report as unknown as WhoCanView)
+    renderWhoCanCsv(report as unknown as WhoCanView, new Map([['tags', 'id-of-tags']]))
       .split('\r\n')
       .slice(1),
   ).toEqual([
-    `as good as the root quorum,,,anybody,,,tags,${cells},${at},sha256:1,`,
-    `sign,wallet.hot,ACTIVITY_TYPE_EXPORT_WALLET,bob,,,tags,${cells},${at},sha256:1,perhaps: conditions are taken to be met`,
-    `,,,,,,,,${at},sha256:1,not read: wallet`,
-    `,,,,,,,,${at},sha256:1,more may be possible: records begin later`,
-    `,,,,,,,,${at},sha256:1,more may be possible: more than 4 moves`,
+    `as good as the root quorum,,,anybody,,,tags,${cells},${at},sha256:1,,id-of-tags`,
+    `sign,wallet.hot,ACTIVITY_TYPE_EXPORT_WALLET,bob,,,tags,${cells},${at},sha256:1,perhaps: conditions are taken to be met,id-of-tags`,
+    `,,,,,,,,${at},sha256:1,not read: wallet,`,
+    `,,,,,,,,${at},sha256:1,more may be possible: records begin later,`,
+    `,,,,,,,,${at},sha256:1,more may be possible: more than 4 moves,`,
     '',
   ])
 })
@@ -357,7 +364,7 @@ test('who-can --indirect: the way that is told is played in the service, and end
   ])
   const shown = await quorateShared(['who-can', 'sign', '--indirect'], { env })
   expect(shown.stdout).toMatch(
-    /sign, by moves {2}wallet\.cold\n.*\n {2}bob\n {4}1\. UPDATE_USER_TAG: bob {2}by tagging\n/,
+    /sign, by moves {2}wallet\.cold\n(?: {2}[A-Z0-9_, ]+\n)+ {2}bob\n {4}1\. UPDATE_USER_TAG: bob {2}by tagging\n/,
   )
 
   const sign = {

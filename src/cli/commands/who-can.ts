@@ -35,7 +35,7 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
   if (!subject) return EXIT.error
   const { actual, nowMs, client, unknown, beganMs } = subject
   if (beganMs !== undefined) {
-    show(input, { ...headOf(subject), unread: [], beganAt: new Date(beganMs).toISOString(), rows: [] })
+    show(input, { ...headOf(subject), unread: [], beganAt: new Date(beganMs).toISOString(), rows: [] }, actual)
     return EXIT.done
   }
   const holder = readHolder(actual, input.options)
@@ -77,7 +77,7 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
       : {}),
     ...(client && input.options['why'] === true ? { why: await readReasons(client, actual, named) } : {}),
   }
-  show(input, report)
+  show(input, report, actual)
   const isUnknown =
     report.unread.length > 0 ||
     unknown.length > 0 ||
@@ -91,11 +91,16 @@ function headOf({ actual, nowMs }: Subject): Pick<WhoCanView, 'organization' | '
   return { organization, at: new Date(nowMs).toISOString(), stateDigest: digestOf(actual) }
 }
 
-function show({ io, json, options }: CommandInput, report: WhoCanView): void {
+function show({ io, json, options }: CommandInput, report: WhoCanView, { resources }: Pick<Actual, 'resources'>): void {
   if (json) writeJson(io, report)
-  else if (options['csv'] === true) io.out(renderWhoCanCsv(report))
+  else if (options['csv'] === true) io.out(renderWhoCanCsv(report, policyIdsOf(resources)))
   else if (options['markdown'] === true) io.out(renderWhoCanMarkdown(report))
   else io.out(renderWhoCan(report, io.style))
+}
+
+/** By the names that answers have. */
+function policyIdsOf(resources: readonly Resource[]): ReadonlyMap<string, string> {
+  return new Map(resources.flatMap(({ kind, name, id }) => (kind === 'policy' && id !== undefined ? [[name, id]] : [])))
 }
 
 /** An organization that is asked about, and when. */

@@ -7,61 +7,67 @@ const COLUMNS = [
   ...['power', 'over', 'activities', 'people', 'condition', 'unless', 'policies', 'steps', 'at', 'state'],
   // What is not known: of the row, or, where it has nothing else, of the answer.
   'unknown',
+  'policyIds',
 ]
 
 /** The answer of `quorate who-can` as CSV: a row for each wallet and line, for each path by moves, and for each thing that is not known; `;` between several in a cell. */
-export const renderWhoCanCsv = view((report: WhoCanView): string => {
-  const { at, stateDigest, unread, unknown = [], rows, indirect, beganAt } = report
-  const row = (cells: Readonly<Partial<Record<string, string>>>) => {
-    const whole: typeof cells = { ...cells, at, state: stateDigest }
-    return csvLine(COLUMNS.map((name) => whole[name] ?? ''))
-  }
-  if (beganAt !== undefined)
-    return [csvLine(COLUMNS), row({ people: `nobody: ${notYetText({ at, beganAt })}` })].join('')
-  const each = (over: readonly string[]) => (over.length === 0 ? [''] : over)
-  const direct = rows.flatMap(({ power, over, activities, lines }) =>
-    each(over).flatMap((holder) =>
-      lines.map(({ condition = '', unless = [], policies, ways }) =>
-        row({
-          power,
-          over: holder,
-          activities: activities.join('; '),
-          people: ways === 'unknown' ? 'unknown' : waysText(ways),
-          condition,
-          unless: unless.join('; '),
-          policies: [...policies, ...(condition === '' ? ['the root quorum'] : [])].join('; '),
-          unknown: ways === 'unknown' ? TOO_MANY : '',
-        }),
+export const renderWhoCanCsv = view(
+  (report: WhoCanView, policyIds: ReadonlyMap<string, string> = new Map()): string => {
+    const { at, stateDigest, unread, unknown = [], rows, indirect, beganAt } = report
+    const row = (cells: Readonly<Partial<Record<string, string>>>) => {
+      const whole: typeof cells = { ...cells, at, state: stateDigest }
+      return csvLine(COLUMNS.map((name) => whole[name] ?? ''))
+    }
+    if (beganAt !== undefined)
+      return [csvLine(COLUMNS), row({ people: `nobody: ${notYetText({ at, beganAt })}` })].join('')
+    const idsOf = (policies: readonly string[]) => policies.flatMap((name) => policyIds.get(name) ?? []).join('; ')
+    const each = (over: readonly string[]) => (over.length === 0 ? [''] : over)
+    const direct = rows.flatMap(({ power, over, activities, lines }) =>
+      each(over).flatMap((holder) =>
+        lines.map(({ condition = '', unless = [], policies, ways }) =>
+          row({
+            power,
+            over: holder,
+            activities: activities.join('; '),
+            people: ways === 'unknown' ? 'unknown' : waysText(ways),
+            condition,
+            unless: unless.join('; '),
+            policies: [...policies, ...(condition === '' ? ['the root quorum'] : [])].join('; '),
+            unknown: ways === 'unknown' ? TOO_MANY : '',
+            policyIds: idsOf(policies),
+          }),
+        ),
       ),
-    ),
-  )
-  const paths = [
-    ...(indirect?.roots.length ? [{ power: AS_GOOD, over: [], activities: [], paths: indirect.roots }] : []),
-    ...(indirect?.rows ?? []),
-  ]
-  const moved = paths.flatMap(({ power, over, activities, paths: ways }) =>
-    each(over).flatMap((holder) =>
-      ways.map(({ people, isConditional, steps }) =>
-        row({
-          power,
-          over: holder,
-          activities: activities.join('; '),
-          people: people.join(' and ') || 'anybody',
-          condition: steps.flatMap(({ condition }) => condition ?? []).join('; '),
-          unless: steps.flatMap(({ unless = [] }) => unless).join('; '),
-          policies: steps.flatMap(({ policies }) => policies).join('; '),
-          steps: steps.map((step) => `${step.activity}: ${step.people.join(' and ')}`).join('; '),
-          unknown: isConditional ? 'perhaps: conditions are taken to be met' : '',
-        }),
+    )
+    const paths = [
+      ...(indirect?.roots.length ? [{ power: AS_GOOD, over: [], activities: [], paths: indirect.roots }] : []),
+      ...(indirect?.rows ?? []),
+    ]
+    const moved = paths.flatMap(({ power, over, activities, paths: ways }) =>
+      each(over).flatMap((holder) =>
+        ways.map(({ people, isConditional, steps }) =>
+          row({
+            power,
+            over: holder,
+            activities: activities.join('; '),
+            people: people.join(' and ') || 'anybody',
+            condition: steps.flatMap(({ condition }) => condition ?? []).join('; '),
+            unless: steps.flatMap(({ unless = [] }) => unless).join('; '),
+            policies: steps.flatMap(({ policies }) => policies).join('; '),
+            steps: steps.map((step) => `${step.activity}: ${step.people.join(' and ')}`).join('; '),
+            unknown: isConditional ? 'perhaps: conditions are taken to be met' : '',
+            policyIds: idsOf(steps.flatMap(({ policies }) => policies)),
+          }),
+        ),
       ),
-    ),
-  )
-  const limits = [
-    ...(unread.length > 0 ? [`not read: ${unread.join(', ')}`] : []),
-    ...[...unknown, ...(indirect?.limits ?? [])].map((one) => `more may be possible: ${one}`),
-  ].map((one) => row({ unknown: one }))
-  return [csvLine(COLUMNS), ...direct, ...moved, ...limits].join('')
-})
+    )
+    const limits = [
+      ...(unread.length > 0 ? [`not read: ${unread.join(', ')}`] : []),
+      ...[...unknown, ...(indirect?.limits ?? [])].map((one) => `more may be possible: ${one}`),
+    ].map((one) => row({ unknown: one }))
+    return [csvLine(COLUMNS), ...direct, ...moved, ...limits].join('')
+  },
+)
 
 const AS_GOOD = 'as good as the root quorum'
 const TOO_MANY = 'there are too many sets of people to try them all'

@@ -112,8 +112,18 @@ function withAmount(condition: string): string {
   return `${condition}${amountNote(condition)}`
 }
 
+/** Columns of a line of types, of which a power may have dozens. */
+const WIDTH = 100
+
 function typesText(activities: readonly string[], style: Style): string {
-  return `${style.dim(`  ${activities.map((one) => one.replace('ACTIVITY_TYPE_', '')).join(', ')}`)}\n`
+  const lines: string[] = []
+  for (const [index, activity] of activities.entries()) {
+    const text = activity.replace('ACTIVITY_TYPE_', '') + (index < activities.length - 1 ? ',' : '')
+    const last = lines.at(-1)
+    if (last === undefined || last.length + text.length > WIDTH) lines.push(`  ${text}`)
+    else lines[lines.length - 1] = `${last} ${text}`
+  }
+  return lines.map((one) => `${style.dim(one)}\n`).join('')
 }
 
 function paragraph({ power, over, activities, lines }: WhoCanView['rows'][number], style: Style): string {
