@@ -126,7 +126,37 @@ export class TextEdits {
     const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1
     // The first key of a map in a list stands behind the dash, which stays.
     if (this.#text.slice(lineStart, start).trim() !== '') this.#put(start, around.next ?? end, '')
-    else this.#put(lineStart, Math.min(this.#lineEnd(end) + 1, this.#text.length), '')
+    else {
+      const column = start - lineStart
+      const after = Math.min(this.#lineEnd(end) + 1, this.#text.length)
+      this.#put(this.#aboveComments(lineStart, column), after, '')
+      // On its own: what is added at the end of the line is in no other splice.
+      const below = this.#belowComments(after, column)
+      if (below > after) this.#put(after, below, '')
+    }
+  }
+
+  /** Where the comments begin that stand directly above a line, as far in: they are of what it says. */
+  #aboveComments(lineStart: number, column: number): number {
+    let from = lineStart
+    while (column > 0 && from > 0) {
+      const above = this.#text.lastIndexOf('\n', from - 2) + 1
+      const [indent] = /^ *(?=#)/.exec(this.#text.slice(above, from)) ?? []
+      if (indent?.length !== column) break
+      from = above
+    }
+    return from
+  }
+
+  /** Where the comments end that follow a line and stand further in than its key. */
+  #belowComments(lineStart: number, column: number): number {
+    let to = lineStart
+    while (to < this.#text.length) {
+      const [indent] = /^ *(?=#)/.exec(this.#text.slice(to, this.#lineEnd(to))) ?? []
+      if (indent === undefined || indent.length <= column) break
+      to = Math.min(this.#lineEnd(to) + 1, this.#text.length)
+    }
+    return to
   }
 
   /** `key:`, `key: {}` or `key: ~` becomes `key:` with a block below; a comment on its line stays there. */

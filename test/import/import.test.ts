@@ -191,6 +191,29 @@ describe('import', () => {
     expect(files['people.yaml']).toContain('  carol:\n')
   })
 
+  test('the comments of what is gone go with it; those of its neighbours and of the file stay', async () => {
+    const gone = { name: 'gone', effect: 'allow' as const, condition: "activity.kind == 'CREATE_WALLET'" }
+    const first = await run(liveOrganization({ ...acme, policies: [...acme.policies, gone] }))
+    const text = first.files['policies.yaml']!
+    const byHand = {
+      ...first.files,
+      'policies.yaml': text
+        .replace(/^policies:/m, '# All of them.\npolicies:')
+        .replace(/^ {2}(?=\S)/gm, '  # about the next\n  ')
+        .replace(
+          /^ {2}# about the next\n(?= {2}gone:)/m,
+          '  # quorate-lint-disable broad-allow: until May\n  # of gone\n',
+        )
+        .replace(/^ {2}gone:\n(?: {4}.*\n)+/m, '$&    # within gone\n'),
+    }
+    expect(byHand['policies.yaml']).toContain('# within gone')
+    const { files } = await run(liveOrganization(acme), byHand, first.imported.lock)
+    const left = files['policies.yaml']!
+    expect(left).not.toMatch(/gone|until May/)
+    expect(left).toContain('# All of them.\npolicies:')
+    expect(left.match(/# about the next/g)).toHaveLength(acme.policies.length)
+  })
+
   test('a rename in the organization renames the key and every use of it', async () => {
     const first = await run(liveOrganization(acme))
     const renamed = liveOrganization({ ...acme, tags: ['reserves', acme.tags[1]!] })
