@@ -1,9 +1,15 @@
+import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { LOCK_FILE } from '../definitions/index.ts'
+
+const run = promisify(execFile)
+const GIT_MS = 10_000
 
 /**
  * The Git commit that is checked out where a folder is, by Git's own files; undefined outside of a repository, and before its first
- * commit. What was changed since is not told apart: the digest of the definitions does that.
+ * commit. What was changed since, `isEdited` tells.
  */
 export function commitOf(folder: string): string | undefined {
   try {
@@ -11,6 +17,21 @@ export function commitOf(folder: string): string | undefined {
     return git === undefined ? undefined : resolved(git, readFileSync(join(git, 'HEAD'), 'utf8').trim())
   } catch {
     // Nothing depends on it: a repository that cannot be read is none.
+    return undefined
+  }
+}
+
+/**
+ * Whether definitions of a folder are not as the commit that is checked out has them; the lock is none. Undefined where Git does not
+ * tell. No program that the repository's settings name to watch it is run.
+ */
+export async function isEdited(folder: string): Promise<boolean | undefined> {
+  const args = ['--no-optional-locks', '-c', 'core.fsmonitor=false', 'status', '--porcelain', '-z', '--no-renames']
+  try {
+    const options = { cwd: resolve(folder), timeout: GIT_MS, encoding: 'utf8' } as const
+    const { stdout } = await run('git', [...args, '--untracked-files=all', '--', '.'], options)
+    return stdout.split('\0').some((row) => /^(?!\?\?).|\.ya?ml$/.test(row) && !row.endsWith(LOCK_FILE))
+  } catch {
     return undefined
   }
 }

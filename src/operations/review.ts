@@ -49,6 +49,8 @@ export interface PlanName {
   readonly digest: string
   readonly createdAt: string
   readonly commit?: string
+  /** The definitions were changed since that commit. */
+  readonly uncommitted?: boolean
 }
 
 export interface ReviewedActivity extends Review {
@@ -87,7 +89,7 @@ function explain(
   const known = plans.flatMap(({ plan, isOpen }) =>
     allPlans(plan)
       .filter(({ organization }) => organization.id === activity.organizationId)
-      .map((one) => ({ plan: { ...one, ...(plan.commit ? { commit: plan.commit } : {}) }, isOpen })),
+      .map((one) => ({ plan: { ...one, ...committed(plan) }, isOpen })),
   )
   for (const { plan } of known) {
     const batch = plan.batches.find((one) => isBatch(activity, one, { plan, live }))
@@ -102,6 +104,10 @@ function explain(
     return { kind: 'mismatch', plan: nameOf(plan), batch: batch.index, deviations: deviations(planned, asked, []) }
   }
   return known.length === 0 ? { kind: 'unknown' } : { kind: 'made outside', plansLookedAt: known.length }
+}
+
+function committed({ commit, uncommitted }: Plan): Pick<PlanName, 'commit' | 'uncommitted'> {
+  return { ...(commit ? { commit } : {}), ...(uncommitted ? { uncommitted } : {}) }
 }
 
 interface Place {

@@ -12,6 +12,7 @@ export function digestOf(plan: Plan): string {
     createdAt: _createdAt,
     folder: _folder,
     commit: _commit,
+    uncommitted: _uncommitted,
     waiting: _waiting,
     digest: _digest,
     subOrganizations: _inside,

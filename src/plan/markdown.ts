@@ -147,7 +147,9 @@ function render(
       `as ${inline(actor.userName)} on ${code(organization.id)}`,
       ...(left === undefined ? [] : [inline(left)]),
       `plan ${code(plan.digest.slice(0, 12))} of ${plan.createdAt}`,
-      ...(plan.commit === undefined ? [] : [`commit ${code(plan.commit.slice(0, 12))}`]),
+      ...(plan.commit === undefined
+        ? []
+        : [`commit ${code(plan.commit.slice(0, 12))}${plan.uncommitted ? ' with uncommitted changes' : ''}`]),
     ].join(' · '),
   ]
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`

@@ -1,9 +1,9 @@
 /** The commit of a folder, by the files that Git itself writes. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { commitOf } from '../../src/operations/commit-of.ts'
+import { commitOf, isEdited } from '../../src/operations/commit-of.ts'
 import { testFolder } from '../cli/harness.ts'
 
 test('the commit is found below a repository, in a worktree, with packed references and detached; nowhere else', () => {
@@ -23,4 +23,26 @@ test('the commit is found below a repository, in a worktree, with packed referen
   expect(commitOf(folder)).toBe(head)
   git('checkout', '--quiet', '--detach')
   expect(commitOf(folder)).toBe(head)
+})
+
+test('definitions that are not as the commit has them are told, the lock and other files are not', async () => {
+  const folder = testFolder()
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a.test', ...args], { cwd: folder, encoding: 'utf8' })
+  expect(await isEdited(folder)).toBeUndefined()
+  git('init', '--quiet')
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  write('acme.yaml', 'organization: acme\n')
+  write('quorate.lock.yaml', '{}\n')
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'one')
+  expect(await isEdited(folder)).toBe(false)
+  write('quorate.lock.yaml', 'other: {}\n')
+  write('plan.json', '{}\n')
+  expect(await isEdited(folder)).toBe(false)
+  write('acme.yaml', 'organization: acme # edited\n')
+  expect(await isEdited(folder)).toBe(true)
+  git('checkout', '--quiet', 'acme.yaml')
+  write('new.yaml', 'tags: {}\n')
+  expect(await isEdited(folder)).toBe(true)
 })

@@ -227,8 +227,9 @@ function planRows({ review }: ActivityView, style: Style): readonly (readonly st
   if (explained.kind === 'send') return [['order', 'a payment that `quorate send` of this data folder asks for']]
   if (explained.kind === 'command')
     return [['order', `\`quorate ${explained.command}\` of this data folder: ${explained.what}`]]
-  const { digest, createdAt, commit } = explained.plan
-  const plan = `${digest.slice(0, 12)} of ${createdAt}${commit === undefined ? '' : `, commit ${commit.slice(0, 12)}`}`
+  const { digest, createdAt, commit, uncommitted } = explained.plan
+  const edited = uncommitted ? ' with uncommitted changes' : ''
+  const plan = `${digest.slice(0, 12)} of ${createdAt}${commit === undefined ? '' : `, commit ${commit.slice(0, 12)}${edited}`}`
   if (explained.kind === 'planned') return [['plan', `${plan}, activity ${explained.batch + 1}`]]
   return [['plan', style.error(`it is NOT what plan ${plan} says in activity ${explained.batch + 1}`)]]
 }
