@@ -116,13 +116,9 @@ export async function withRejections(
   const found = deciding.filter(({ status }) => status === REJECTED)
   const waiting = waitingOf(deciding, keys)
   const plan: Plan = waiting.length > 0 ? { ...known, waiting } : known
-  if (found.length === 0) return plan
+  if (found.length === 0) return withoutRejections(plan)
   if (askAgain) {
-    // What a saved plan says of the rejection is no forecast any more.
-    const batches = plan.batches.map(({ forecast, ...batch }): Batch => {
-      return forecast === undefined || forecast.outcome === 'rejected' ? batch : { ...batch, forecast }
-    })
-    const asked: Plan = { ...plan, batches, askAgain: found.map(({ id }) => id).toSorted() }
+    const asked: Plan = { ...withoutRejections(plan), askAgain: found.map(({ id }) => id).toSorted() }
     return sealed(asked)
   }
   const disregarded = plan.askAgain ?? []
@@ -138,6 +134,16 @@ export async function withRejections(
   })
   const marked: Plan = { ...plan, batches }
   return sealed(marked)
+}
+
+/** A plan without what it said of rejections when it was saved: somebody has asked again since, or does so now. */
+function withoutRejections(plan: Plan): Plan {
+  if (!plan.batches.some(({ forecast }) => forecast?.outcome === 'rejected')) return plan
+  const batches = plan.batches.map(({ forecast, ...batch }): Batch => {
+    return forecast === undefined || forecast.outcome === 'rejected' ? batch : { ...batch, forecast }
+  })
+  const unmarked: Plan = { ...plan, batches }
+  return sealed(unmarked)
 }
 
 /** The batches that are asked for already, in their order. */

@@ -118,6 +118,7 @@ describe('apply: detached', () => {
     )
     const started = await quorate(['apply', defs, '--yes', '--detach'], { env })
     expect(started.stderr).toContain('quorate status --follow')
+    expect(started.stderr).toContain('Once it is done, `quorate apply FOLDER` writes the lock')
     expect(started.exit).toBe(0)
     const followed = await quorate(['status', '--follow', '--json'], { env })
     expect((JSON.parse(followed.stdout).apply as ApplyProgress).state).toBe('done')

@@ -23,7 +23,9 @@ describe('rejection', () => {
     const saved = join(folder, 'plan.json')
     expect((await quorate(['plan', defs, '--out', saved], { env })).exit).toBe(0)
     expect((await quorate(['apply', saved], { env })).exit).toBe(3)
-    expect((await quorate(['reject', await codeOf(), '--yes', ...bobKey], { env })).exit).toBe(0)
+    expect(
+      (await quorate(['reject', await codeOf(), '--yes', '--reason', 'not this quarter', ...bobKey], { env })).exit,
+    ).toBe(0)
     const before = await countActivities(service)
 
     // At once, while the run that waits has not heard of it, and with the very plan that was rejected.
@@ -32,6 +34,11 @@ describe('rejection', () => {
     expect(again.stderr).toMatch(/submitted +nothing/)
     expect(again.stderr).toContain('--ask-again')
     expect(again.exit).toBe(1)
+
+    await expect
+      .poll(async () => (await quorate(['status'], { env })).stdout, { timeout: 20_000, interval: 500 })
+      .toContain('rejected by bob: not this quarter (bob, kept on this machine)')
+    expect((await quorate(['status'], { env })).stdout).not.toContain('ask them why')
 
     // Another machine: a data folder that knows nothing of it.
     const elsewhere = environmentOf(service, folder, service.root.privateKey, {
@@ -47,6 +54,8 @@ describe('rejection', () => {
     expect(other.exit).toBe(1)
     expect(await countActivities(service)).toBe(before)
 
+    const marked = join(folder, 'marked.json')
+    expect((await quorate(['plan', defs, '--out', marked], { env })).stdout).toContain('rejected by bob on ')
     const asked = await quorate(['apply', defs, '--yes', '--ask-again'], { env })
     expect(asked.stdout).toContain('Waiting for approval')
     const askedAs = await codeOf()
@@ -54,6 +63,11 @@ describe('rejection', () => {
     expect(asked.exit).toBe(3)
     expect(await countActivities(service)).toBe(before + 1)
     expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(3)
+    expect(await countActivities(service)).toBe(before + 1)
+
+    // A plan that was saved while the rejection held says no more that it does.
+    const spent = await quorate(['apply', marked], { env })
+    expect([spent.exit, spent.stdout + spent.stderr]).toEqual([3, expect.not.stringContaining('rejected by bob')])
     expect(await countActivities(service)).toBe(before + 1)
 
     // While something else waits, the run that holds the lock asks nothing again, and that is said.

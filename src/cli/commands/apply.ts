@@ -227,7 +227,9 @@ function createShow(
       case 'inside rested':
         return showInside(event.outcome)
       case 'detached':
-        io.say('The apply goes on in the background; follow it with `quorate status --follow`.\n')
+        io.say(
+          'The apply goes on in the background; follow it with `quorate status --follow`. Once it is done, `quorate apply FOLDER` writes the lock, and submits nothing more.\n',
+        )
         return
       case 'done elsewhere':
         io.say('Planned again: somebody else has made these changes meanwhile, and nothing is left to do.\n')

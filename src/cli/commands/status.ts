@@ -43,8 +43,12 @@ import { line } from '../screen.ts'
 import { createProgressView, renderResult, renderStanding, withNeeds } from '../views/progress.ts'
 import { exitOfRotation, renderRotation } from '../views/rotation.ts'
 import { renderWatch, watchJson } from '../views/watch.ts'
+import { reasonsFor } from '../vote-reasons.ts'
 import { createPatience, type Patience } from '../waiting.ts'
 import { givenUpText, readLatelyGivenUp } from '../webhooks-given-up.ts'
+
+/** What is done about a rejection whose reason is known. */
+const AFTER_REASON = 'change the definitions; or `quorate apply --ask-again` submits it as a new activity'
 
 /** How often `--watch` asks for the state. */
 const LOOK_EVERY_MS = 5_000
@@ -325,10 +329,24 @@ function asData(inside: readonly ShownInside[]): object {
   return rows.length > 0 ? { subOrganizations: rows } : {}
 }
 
+/** With the reasons of rejections that are kept in the data folder: nobody has to be asked for them. */
+function withReasons(progress: ApplyProgress, dataDir: string): ApplyProgress {
+  const batches = progress.batches.map((batch) => {
+    const { state, activityId, error } = batch
+    if (state !== 'rejected' || activityId === undefined || error === undefined) return batch
+    const reasons = reasonsFor(dataDir, activityId).filter(({ vote }) => vote === 'reject')
+    if (reasons.length === 0) return batch
+    const message = `${error.message}: ${reasons.map(({ by, reason }) => `${reason} (${by}, kept on this machine)`).join('; ')}`
+    return { ...batch, error: { ...error, message, next: AFTER_REASON } }
+  })
+  return { ...progress, batches }
+}
+
 async function renderStatus(
   progress: ApplyProgress,
   { style, now, dataDir }: { readonly style: Style; readonly now: number; readonly dataDir: string },
 ): Promise<string> {
   const plan = await planOf(progress, dataDir)
-  return `${progress.state}, begun at ${progress.startedAt}\n${renderStanding(progress, plan, style, now)}`
+  const told = withReasons(progress, dataDir)
+  return `${progress.state}, begun at ${progress.startedAt}\n${renderStanding(told, plan, style, now)}`
 }
