@@ -129,7 +129,7 @@ describe('output', () => {
 const NOT_DATA = ['policy lsp', 'serve', 'codec-server']
 
 /** Most of such a command is waiting, until it gives up. */
-const AT_ONCE = 2
+const AT_ONCE = 4
 
 describe('where nothing answers and nothing is', () => {
   const asked = visible.filter(({ name }) => !NOT_DATA.includes(name))
