@@ -35,6 +35,9 @@ export const LONGEST: readonly string[] = [
   'test/cli/mistakes.test.ts',
   'test/cli/apply.test.ts',
   'test/cli/webhooks.test.ts',
+  'test/service/sends/judge.test.ts',
+  'test/reliability/webhook-kills.test.ts',
+  'test/reliability/login-kills.test.ts',
 ]
 
 export class LongestAmongOthers extends BaseSequencer {
