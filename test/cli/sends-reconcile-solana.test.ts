@@ -187,6 +187,12 @@ test('sends reconcile: a payment that was dated anew after a snapshot is that se
   expect((await reconcile(after, '--dry-run', '--other', signature!)).lanes[0]!.nonces[0]!.is).toBe('other')
   await reconcile(after, '--yes', '--other', signature!)
   await pastItsHashes(after, id)
+  await vi.waitUntil(async () => (await stateOf(after, id)).txError?.includes(`--pay ${id}`))
+  const paid = await reconcile(after, '--yes', '--pay', id)
+  expect([paid.exit, paid.lanes[0]!.sends]).toEqual([
+    0,
+    [expect.objectContaining({ sendId: id, receiver: payment.to.toBase58(), value: '1000000', word: 'pay' })],
+  ])
   expect((await included(after, id)).txStatus).toBe('INCLUDED')
   expect([node.landed.size, node.balance(payment.to.toBase58())]).toEqual([2, 2_000_000n])
 })

@@ -53,6 +53,8 @@ async function pay(service: TestService, from: string, value: number): Promise<s
 }
 
 const countOf = async (address: string) => Number(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest'))
+const pendingOf = async (address: string) =>
+  Number(await anvil.rpc<string>('eth_getTransactionCount', address, 'pending'))
 const settle = () => anvil.rpc('anvil_mine', `0x${CONFIRMATIONS.toString(16)}`)
 
 const behind = (service: TestService, afterSnapshot: () => Promise<void>) => restored(service, { afterSnapshot, serve })
@@ -107,7 +109,10 @@ test('sends reconcile: what was paid after a snapshot is not paid again, and is 
 
 test('sends reconcile: what stands above the question does not say that nothing was written', () => {
   const nonces = [{ nonce: 4, is: 'foreign', hash: '0x1', block: 7 }] as const
-  const seen = { lanes: [{ caip2: SEPOLIA, address: PAYEE, nonces, isHeld: true }], unread: [] } as unknown as SeenLanes
+  const seen = {
+    lanes: [{ caip2: SEPOLIA, address: PAYEE, nonces, sends: [], isHeld: true }],
+    unread: [],
+  } as unknown as SeenLanes
   expect(renderLanes(seen, { isAsked: true })).not.toContain('written')
   expect(renderLanes(seen)).toContain('Nothing was written.')
 })
@@ -130,6 +135,64 @@ test('sends reconcile: a restored store that has no send of an address holds it 
   expect((await reconcile(after, '--yes', '--other', nonce!.hash!)).exit).toBe(0)
   expect((await untilEnded(after.root, id)).txStatus).toBe('INCLUDED')
   expect(await countOf(from)).toBe(2)
+})
+
+test('sends reconcile: what a snapshot has unsigned, and was replaced or given up since, is not paid before an operator says so', async () => {
+  const before = await serve()
+  const from = await fundedAddress(before)
+  await untilEnded(before.root, await pay(before, from, 30))
+  node.fault = ({ method }) => (method === 'eth_getTransactionCount' ? 'dropped' : undefined)
+  const [replaced, givenUp] = [await pay(before, from, 31), await pay(before, from, 32)]
+  const after = await behind(before, async () => {
+    await anvil.rpc('evm_setAutomine', false)
+    node.fault = () => undefined
+    // Somebody else who has the key takes its nonce.
+    await vi.waitUntil(async () => (await pendingOf(from)) === 3, { interval: 20 })
+    await anvil.rpc('anvil_dropAllTransactions')
+    await anvil.rpc('anvil_impersonateAccount', from)
+    const offer = { from, to: `0x${'e'.repeat(40)}`, value: '0x1', nonce: '0x1', maxFeePerGas: '0xdf8475800' }
+    await anvil.rpc('eth_sendTransaction', offer)
+    // What the other one was to pay is given up, as far as the chain shows.
+    await before.service.close()
+    await settle()
+    await anvil.rpc('evm_setAutomine', true)
+  })
+  await settle()
+  expect(await untilWaits(after, replaced)).toContain('nonce 1 of')
+
+  const first = await reconcile(after, '--yes')
+  expect([first.exit, first.lanes[0]!.nonces.map(({ is }) => is), first.lanes[0]!.sends]).toEqual([
+    3,
+    ['foreign'],
+    [
+      expect.objectContaining({ sendId: replaced, receiver: PAYEE, value: '31' }),
+      expect.objectContaining({ sendId: givenUp, receiver: PAYEE, value: '32' }),
+    ],
+  ])
+  for (const id of [replaced, givenUp])
+    await vi.waitUntil(async () => (await stateOf(after, id)).txError?.includes(`--pay ${id}`))
+  // What is accepted now goes on.
+  expect((await untilEnded(after.root, await pay(after, from, 33))).txStatus).toBe('INCLUDED')
+  expect(await countOf(from)).toBe(3)
+
+  const wrong = await quorate(['sends', 'reconcile', '--pay', 'x', '--folder', after.dataDir, '--yes'])
+  expect([wrong.exit, wrong.stderr]).toEqual([1, expect.stringContaining('no send that is held back')])
+  const shown = await quorate(['sends', 'reconcile', '--dry-run', '--give-up', replaced, '--folder', after.dataDir])
+  expect([shown.exit, shown.stdout]).toEqual([
+    3,
+    expect.stringMatching(
+      new RegExp(
+        `send ${replaced} .*: 0.000000000000000031 ETH to ${PAYEE}; is given up\\n {2}send ${givenUp} .*; held back: .*--pay`,
+      ),
+    ),
+  ])
+  const last = await reconcile(after, '--yes', '--give-up', replaced, '--pay', 'all')
+  expect([last.exit, last.lanes[0]!.sends.map(({ word }) => word)]).toEqual([0, ['give-up', 'pay']])
+  expect(await stateOf(after, replaced)).toMatchObject({ txStatus: 'FAILED' })
+  expect((await untilEnded(after.root, givenUp)).txStatus).toBe('INCLUDED')
+  expect(await countOf(from)).toBe(4)
+  const nothing = await quorate(['sends', 'reconcile', '--folder', after.dataDir])
+  expect([nothing.exit, nothing.stdout]).toEqual([0, 'No address has sent what is not in the records.\n'])
 })
 
 test('sends reconcile: with a node that fails, is slow or lies it ends in its time, says what it does not know, and gives nothing back', async () => {

@@ -248,7 +248,7 @@ async function carryOut(
       isOver = true
     })
     while (!isOver) {
-      await run('sends', 'reconcile', '--yes', '--json', '--folder', dataDir)
+      await run('sends', 'reconcile', '--yes', '--pay', 'all', '--json', '--folder', dataDir)
       await Promise.race([ended, stage.pause(1_500)])
       await look()
     }

@@ -282,7 +282,7 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
   /** As an operator does whose service says that it holds still, with nodes that answer: what it cannot read it leaves. */
   const reconcile = async () => {
     answerTruly()
-    await askAboutLanes(dataDir, { kind: 'reconcile-lanes', others: [] }).catch(() => {})
+    await askAboutLanes(dataDir, { kind: 'reconcile-lanes', others: [], pay: 'all' }).catch(() => {})
     if (!isTrueNow) answerFalsely()
   }
 
@@ -307,7 +307,7 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
     // The snapshot has some that are paid, and lacks some that are.
     const { saveAt, restoreAt } = restores[figures.restores] ?? { saveAt: count, restoreAt: count }
     if (!isSaved && orders.length >= saveAt && orders.length < count) {
-      // What a snapshot has unsigned, and was told as replaced since, the restored service would sign.
+      // What a snapshot has unsigned, and is replaced since, an operator is to give up; here all that is held is to be paid.
       for (const chain of chains) chain.spare(true)
       await saveSnapshot(dataDir, snapshotAt())
       isSaved = true

@@ -1,3 +1,4 @@
+import { isSendOver } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { ledgerOf } from '../../sending/index.ts'
 import { askAboutLanes, type SeenLanes, type SeenNonce } from '../../service/operator/index.ts'
@@ -6,21 +7,35 @@ import type { CommandInput } from '../command.ts'
 import { parseDuration } from '../durations.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { serviceFolder } from '../service-folder.ts'
-import { type NamedLanes, renderLanes } from '../views/lanes.ts'
+import { isOpen, type NamedLanes, renderLanes } from '../views/lanes.ts'
 
 /** Shows what was sent for which the service's sends hold still, asks, and has it written. */
 export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const folder = serviceFolder(input)
   const said = readHashes(options['other'])
+  const pay = options['pay'] === 'all' ? ('all' as const) : readIds(options['pay'])
+  const named = readIds(options['giveUp'])
   const within = options['within']
   const time = typeof within === 'string' ? { withinMs: parseDuration(within, '--within') } : {}
   const paid = await readPaid(input)
   const seen = await askAboutLanes(folder, { kind: 'list-lanes', others: said, ...time })
   // Told as included by what paid another of the ledger, a send would never be paid.
   const others = [...said, ...seen.lanes.flatMap(({ nonces }) => nonces.flatMap((one) => paid.another(one) ?? []))]
-  const again = others.length > said.length
-  const found = paid.named(again ? await askAboutLanes(folder, { kind: 'list-lanes', others, ...time }) : seen)
+  // What the ledger has told as over is not to be paid.
+  const over = seen.lanes.flatMap(({ sends }) =>
+    sends.flatMap(({ activityId, sendId }) => (paid.isOver(activityId) ? [sendId] : [])),
+  )
+  const words = { others, pay, giveUp: [...named, ...over], ...time }
+  const again = others.length > said.length || pay.length > 0 || words.giveUp.length > 0
+  const found = paid.named(again ? await askAboutLanes(folder, { kind: 'list-lanes', ...words }) : seen)
+  const held = new Set(found.lanes.flatMap(({ sends }) => sends.map(({ sendId }) => sendId)))
+  const unknown = [...(pay === 'all' ? [] : pay), ...named].find((id) => !held.has(id))
+  if (unknown !== undefined) {
+    throw new QuorateError('cli/usage', `no send that is held back has the id \`${unknown}\``, {
+      next: 'take it from what `quorate sends reconcile --dry-run` shows; nothing was written',
+    })
+  }
   const isNothing = found.lanes.length === 0
   if (options['dryRun'] === true || isNothing) {
     if (json) writeJson(io, { ...found, isWritten: false })
@@ -29,7 +44,7 @@ export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
   }
   if (!json) io.say(renderLanes(found, { isAsked: true }))
   await assertConfirmed(input, { question: 'Is that so?', otherwise: 'nothing was written' })
-  const written = paid.named(await askAboutLanes(folder, { kind: 'reconcile-lanes', others, ...time }))
+  const written = paid.named(await askAboutLanes(folder, { kind: 'reconcile-lanes', ...words }))
   if (json) writeJson(io, { ...written, isWritten: true })
   else io.out(renderLanes(written, { isWritten: true }))
   return exitOf(written)
@@ -42,10 +57,13 @@ async function readPaid(input: CommandInput) {
   const listed = seen === undefined ? [] : await sends.list(seen.organizationId)
   const byHash = new Map<string, string>()
   const byActivity = new Map<string, string>()
+  const over = new Set<string>()
   for (const { sendId, order } of listed) {
     const { transactionHash, activityId, state } = (await sends.getProgress(sendId)) ?? {}
     if (transactionHash !== undefined && state === 'included') byHash.set(transactionHash, order.reference)
     if (activityId !== undefined) byActivity.set(activityId, order.reference)
+    if (activityId !== undefined && state !== undefined && state !== 'included' && isSendOver(state))
+      over.add(activityId)
   }
   return {
     /** The hash of one that is taken for a send, and has paid another. */
@@ -53,6 +71,8 @@ async function readPaid(input: CommandInput) {
       const [reference, asks] = [byHash.get(hash), byActivity.get(activityId)]
       return is === 'send' && reference !== undefined && asks !== undefined && reference !== asks ? hash : undefined
     },
+    /** Whether somebody was told that it is over, and not paid. */
+    isOver: (activityId: string) => over.has(activityId),
     /** With the reference that each transaction has paid. */
     named: ({ lanes, ...rest }: SeenLanes): NamedLanes => ({
       ...rest,
@@ -62,14 +82,25 @@ async function readPaid(input: CommandInput) {
           const reference = byHash.get(one.hash ?? '')
           return reference === undefined ? one : { ...one, reference }
         }),
+        sends: lane.sends.map((one) => {
+          const reference = byActivity.get(one.activityId)
+          return reference === undefined ? one : { ...one, reference }
+        }),
       })),
     }),
   }
 }
 
 function exitOf({ lanes, unread }: SeenLanes): ExitCode {
-  return unread.length > 0 || lanes.some(({ isHeld }) => isHeld) ? EXIT.waiting : EXIT.done
+  return unread.length > 0 || lanes.some(isOpen) ? EXIT.waiting : EXIT.done
 }
+
+/** Reads ids of sends, with commas between. */
+const readIds = (given: unknown): readonly string[] =>
+  String(given ?? '')
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
 
 /** Reads hashes, or signatures, of transactions, with commas between. Throws `cli/usage`. */
 function readHashes(given: unknown): readonly string[] {

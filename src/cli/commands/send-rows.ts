@@ -169,6 +169,15 @@ export const sendCommands: readonly CommandRow[] = [
         meaning:
           'transactions, with commas between: other payments, though they do what a send asks for (default: they are that send)',
       },
+      {
+        flags: '--pay <sends>',
+        meaning:
+          'ids of held sends, with commas between, that are to be signed; `all`: each that --give-up does not name',
+      },
+      {
+        flags: '--give-up <sends>',
+        meaning: 'ids of held sends that are to end: they were paid otherwise, or not to be',
+      },
       { flags: '--within <time>', meaning: 'ask the nodes no longer than this, such as 10m (default: 4m)' },
       { flags: '--dry-run', meaning: 'show what was sent; write nothing' },
       { flags: '--yes', meaning: 'do not ask for confirmation' },
@@ -177,8 +186,11 @@ export const sendCommands: readonly CommandRow[] = [
     example: 'quorate sends reconcile --dry-run',
     help: {
       description:
-        'A service whose records are behind the chain, such as after `quorate snapshot restore`, or whose key signs elsewhere too, may take a send for unsent that is paid. Where an address of Ethereum has used nonces that are in none of its sends, nothing more is signed for that address and chain until this command has had the transactions of those nonces looked up at the service’s own nodes, which must agree, in blocks that are settled. A transaction that does what an unsigned send asks for is that send: it is told as included, and never paid again. On Solana, where transactions have no nonce, an address of a restored service holds still in the same way, for what it has paid for since the snapshot, and until nothing that was signed before the restore can be included any more. Any other is kept as sent from elsewhere: a later send that asks for the same waits, until this command is given again, with --other where it is another payment. It ends within its time whatever nodes say, and exits with 3 while something cannot be identified or looked at: of that nothing is written, and its address goes on holding still. Nodes that keep no old states cannot tell what used old nonces; serve the chain with one that does.',
-      examples: [['quorate sends reconcile --other 0x5c50…,0x88df… --yes', 'these are other payments']],
+        'A service whose records are behind the chain, such as after `quorate snapshot restore`, or whose key signs elsewhere too, may take a send for unsent that is paid. Where an address of Ethereum has used nonces that are in none of its sends, nothing more is signed for that address and chain until this command has had the transactions of those nonces looked up at the service’s own nodes, which must agree, in blocks that are settled. A transaction that does what an unsigned send asks for is that send: it is told as included, and never paid again. On Solana, where transactions have no nonce, an address of a restored service holds still in the same way, for what it has paid for since the snapshot, and until nothing that was signed before the restore can be included any more. What a snapshot has open, and no transaction is, may have been given up, cancelled or replaced since and paid under another reference: it is listed, and signed only with --pay; --give-up ends it, and so does the ledger of the data folder where it was told as over. Any other transaction is kept as sent from elsewhere: a later send that asks for the same waits, until this command is given again, with --other where it is another payment. It ends within its time whatever nodes say, and exits with 3 while something cannot be identified or looked at: of that nothing is written, and its address goes on holding still. Nodes that keep no old states cannot tell what used old nonces; serve the chain with one that does.',
+      examples: [
+        ['quorate sends reconcile --other 0x5c50…,0x88df… --yes', 'these are other payments'],
+        ['quorate sends reconcile --give-up 5f0c… --pay all --yes', 'of what the snapshot has open one was cancelled'],
+      ],
       exits: ['waiting'],
       seeAlso: ['sends', 'snapshot restore', 'serve'],
     },

@@ -1,13 +1,17 @@
 import { printable } from '../../diagnostics/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
-import type { SeenLanes, SeenNonce } from '../../service/operator/index.ts'
+import type { SeenHeldSend, SeenLanes, SeenNonce } from '../../service/operator/index.ts'
 import { view } from '../screen.ts'
 
 /** A nonce, and the reference of the send of the ledger that its transaction has paid. */
 type NamedNonce = SeenNonce & { readonly reference?: string }
+type NamedSend = SeenHeldSend & { readonly reference?: string }
 type SeenLane = SeenLanes['lanes'][number]
 export interface NamedLanes extends Omit<SeenLanes, 'lanes'> {
-  readonly lanes: readonly (Omit<SeenLane, 'nonces'> & { readonly nonces: readonly NamedNonce[] })[]
+  readonly lanes: readonly (Omit<SeenLane, 'nonces' | 'sends'> & {
+    readonly nonces: readonly NamedNonce[]
+    readonly sends: readonly NamedSend[]
+  })[]
 }
 
 /** What each nonce was used by. A missing row does not compile. */
@@ -46,41 +50,65 @@ export const renderLanes = view(
         `${printable(address)} on ${caip2} could not be looked at: ${printable(reason)}\n`,
     )
     if (seen.lanes.length === 0 && unread.length === 0) return 'No address has sent what is not in the records.\n'
-    const lanes = seen.lanes.map(({ caip2, address, nonces, isHeld, reason }) => {
+    const lanes = seen.lanes.map(({ caip2, address, nonces, sends, isHeld, reason }) => {
       const why = reason ?? (isWritten ? 'not all of it is identified' : undefined)
       const held = isHeld && why !== undefined ? `; it holds still: ${printable(why)}` : ''
       const rows = nonces.map((one) => `  ${nonceOf(one)}${transaction(one)}${WORDS[one.is](one)}\n`)
-      return `${printable(address)} on ${caip2}${held}\n${rows.join('')}`
+      return `${printable(address)} on ${caip2}${held}\n${rows.join('')}${sends.map((one) => heldSend(caip2, one)).join('')}`
     })
     return `${unread.join('')}${lanes.join('')}${isAsked && unread.length === 0 ? '' : endOf(seen, isWritten)}`
   },
 )
 
+/** Whether something of a lane is not signed before this command is given again. */
+export const isOpen = ({ isHeld, sends }: Pick<SeenLane, 'isHeld' | 'sends'>) =>
+  isHeld || sends.some(({ word }) => word === undefined)
+
+/** A send of before a restore that the chain does not have, and what is to become of it. */
+function heldSend(caip2: string, one: NamedSend): string {
+  const { sendId, activityId, reference, word } = one
+  const words = {
+    pay: 'is signed',
+    'give-up': 'is given up',
+    none: 'held back: --pay has it signed, --give-up ended',
+  }
+  const pays = caip2.startsWith('solana:') ? solanaPayment(one) : ethereumPayment(one)
+  const name = reference === undefined ? '' : `, \`${printable(reference)}\` of the ledger here`
+  return `  send ${sendId} of activity ${activityId}${name}, open in the snapshot and not in the chain: ${pays}; ${words[word ?? 'none']}\n`
+}
+
 /** What was written, what was not, and what to do next. */
 function endOf({ lanes, unread }: NamedLanes, isWritten: boolean): string {
-  const open = unread.length + lanes.filter(({ isHeld }) => isHeld).length
+  const open = unread.length + lanes.filter(isOpen).length
   const rest =
     unread.length === 0
       ? ''
       : 'Of an address that could not be looked at nothing is known, and nothing of it was written: give the command again when its node answers.\n'
   if (!isWritten) return `${rest}Nothing was written.\n`
   if (open === 0) return 'Written. Sends that waited for this go on.\n'
-  return `${rest}Written as far as it is identified; ${open === 1 ? '1 address holds' : `${open} addresses hold`} still, and nothing of it is signed: give the command again later.\n`
+  return `${rest}Written as far as it is identified; of ${open === 1 ? '1 address' : `${open} addresses`} something is held back, and is not signed: give the command again, later or with the options that are named.\n`
 }
 
 /** Transactions of Solana have none. */
 const nonceOf = ({ nonce }: SeenNonce) => (nonce === undefined ? '' : `nonce ${nonce}  `)
 
 function transaction(one: SeenNonce): string {
-  const { nonce, hash, block, receiver, value = '0', data = '0x' } = one
+  const { nonce, hash, block } = one
   if (hash === undefined) return ''
   if (nonce === undefined) return `${printable(hash)} in slot ${block}: ${solanaPayment(one)}; `
-  const pays = receiver ? `${printDecimal(BigInt(value), 18)} ETH to ${printable(receiver)}` : 'creates a contract'
-  const call = data === '0x' ? '' : `, calling ${printable(data.slice(0, 10))}`
-  return `${printable(hash)} in block ${block}: ${pays}${call}; `
+  return `${printable(hash)} in block ${block}: ${ethereumPayment(one)}; `
 }
 
-function solanaPayment({ receiver, value = '0', token }: SeenNonce): string {
+function ethereumPayment({
+  receiver,
+  value = '0',
+  data = '0x',
+}: Pick<SeenNonce, 'receiver' | 'value' | 'data'>): string {
+  const pays = receiver ? `${printDecimal(BigInt(value), 18)} ETH to ${printable(receiver)}` : 'creates a contract'
+  return data === '0x' ? pays : `${pays}, calling ${printable(data.slice(0, 10))}`
+}
+
+function solanaPayment({ receiver, value = '0', token }: Pick<SeenNonce, 'receiver' | 'value' | 'token'>): string {
   if (receiver === undefined) return 'no plain payment'
   const amount =
     token === undefined

@@ -13,6 +13,7 @@ export {
   LANES_WITHIN_MS,
   type LaneDesk,
   type LaneRequest,
+  type SeenHeldSend,
   type SeenLane,
   type SeenLanes,
   type SeenNonce,

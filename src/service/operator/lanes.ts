@@ -23,12 +23,26 @@ export interface SeenNonce {
   readonly activityId?: string
 }
 
+/** A send that a store has open which was put back from a snapshot, and that no transaction of the chain is. */
+export interface SeenHeldSend {
+  readonly sendId: string
+  readonly activityId: string
+  /** As `SeenNonce` has them. */
+  readonly receiver?: string
+  readonly value?: string
+  readonly token?: string | undefined
+  readonly data?: string
+  /** What the operator says of it: it is signed, or ended as FAILED. Held back without. */
+  readonly word?: 'pay' | 'give-up'
+}
+
 /** A lane that holds still, or did. */
 export interface SeenLane {
   /** CAIP-2. */
   readonly caip2: string
   readonly address: string
   readonly nonces: readonly SeenNonce[]
+  readonly sends: readonly SeenHeldSend[]
   /** Whether it holds still: something is not identified, or `reason`. */
   readonly isHeld: boolean
   /** Why not all was looked at, or why it is too early to say that nothing is missing. */
@@ -48,6 +62,10 @@ export interface LaneRequest {
   readonly kind: 'list-lanes' | 'reconcile-lanes'
   /** Hashes, or signatures, of transactions that are other payments, although they do what a send asks for. */
   readonly others: readonly string[]
+  /** Ids of held sends that are to be signed; all that `giveUp` does not name. @default none */
+  readonly pay?: readonly string[] | 'all'
+  /** Ids of held sends that are to end. @default none */
+  readonly giveUp?: readonly string[]
   /** How long nodes are asked; what is not identified by then stays as it is. @default `LANES_WITHIN_MS` */
   readonly withinMs?: number
 }

@@ -25,9 +25,11 @@ import { listAttempts, listOpenSends, type SendRow } from '../resources/sends/st
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
 import { changeSend, type SendTools } from './family.ts'
+import { seeHeldSends, writeWords } from './held-sends.ts'
 import { isWitnessed } from './included.ts'
 import { findUnknown, type Payment, paysAs } from './lane.ts'
 import { findBlockOfNonce, findNonceUser } from './nonce-user.ts'
+import { readSendRequest } from './request.ts'
 import { lookAtSolanaLane } from './solana-desk.ts'
 
 /** Nonces of one lane that are looked up at once: each takes some twenty questions to its node. */
@@ -101,11 +103,8 @@ async function lookAtChain(tools: SendTools, chain: Chain, request: LaneRequest)
   return { lanes, unread }
 }
 
-async function lookAtLane(
-  tools: EthereumTools,
-  lane: Lane,
-  { kind, others }: LaneRequest,
-): Promise<SeenLane | undefined> {
+async function lookAtLane(tools: EthereumTools, lane: Lane, request: LaneRequest): Promise<SeenLane | undefined> {
+  const { kind, others } = request
   const { chain, node, database } = tools
   const elsewhere = otherChain(chain.caip2, await node.chainId())
   if (elsewhere !== undefined) throw new Error(elsewhere)
@@ -141,11 +140,16 @@ async function lookAtLane(
       reason = `what used nonce ${nonce} and those after it is not known: ${error.message}`
     }
   }
-  if (nonces.length === 0) return undefined
+  const left = [...free].filter(isNonceChosenHere)
+  const sends = seeHeldSends(left, request, showRequest)
+  if (nonces.length === 0 && sends.length === 0) return undefined
   let isHeld = unknown !== undefined
-  if (kind === 'reconcile-lanes') isHeld = await write(tools, lane, { nonces, unknown })
+  if (kind === 'reconcile-lanes') {
+    isHeld = await write(tools, lane, { nonces, unknown })
+    if (!isHeld) await writeWords(tools, left, sends)
+  }
   return {
-    ...{ caip2: lane.caip2, address: lane.sender, nonces: nonces.map(toSeen), isHeld },
+    ...{ caip2: lane.caip2, address: lane.sender, nonces: nonces.map(toSeen), sends, isHeld },
     ...(reason !== undefined && { reason }),
   }
 }
@@ -240,6 +244,16 @@ async function adopt(
   if (signed.length > 0) throw new Error(`send ${row.id} was signed meanwhile`)
   const reason = reverted ? JSON.stringify(failure('execution reverted')) : null
   await changeSend(tools, row, { status: 'INCLUDED', nonce, hash, failure: reason, unsettled_block: null }, keep)
+}
+
+/** With a nonce that the caller has set it is one transaction at most, whatever became of it. */
+const isNonceChosenHere = ({ request }: SendRow) => readSendRequest(request).nonce === undefined
+
+function showRequest({ request }: SendRow) {
+  const asked = readSendRequest(request)
+  if (asked.kind === undefined) return shown({ receiver: asked.to, value: asked.value, data: asked.data })
+  const [first] = asked.kind === 'execution' ? asked.calls : []
+  return first === undefined ? {} : shown({ receiver: first.to, value: first.value, data: first.data })
 }
 
 const shown = ({ receiver, value, data }: Payment) => ({ receiver, value, data })

@@ -47,7 +47,8 @@ export async function holdOf(tools: EthereumTools, row: SendRow, next: bigint): 
     const unknown = await findUnknown(tx, { chain, lane: row, next })
     if (unknown !== undefined) return { as: 'later', reason: unknownReason(row, unknown) }
     const same = (await listUnclaimed(tx, row)).find((foreign) => paysAs(row, foreign))
-    return same && { as: 'waits', reason: sameReason(same) }
+    if (same !== undefined) return { as: 'waits', reason: sameReason(same) }
+    return row.held_by_restore === 1 ? { as: 'waits', reason: heldReason(row) } : undefined
   })
 }
 
@@ -105,6 +106,11 @@ export function toForeign(
 ) {
   const { nonce, hash, blockNumber, payment } = used
   return { caip2, sender, nonce, hash, block: Number(blockNumber), ...payment }
+}
+
+/** Why a send that was open in a snapshot is not signed once it is known what else the chain has. */
+export function heldReason({ id }: Pick<SendRow, 'id'>): string {
+  return `this store was put back from a snapshot that has it open, and the chain does not say whether it was given up, cancelled or replaced since: ${RECONCILE_COMMAND} with \`--pay ${id}\` has it signed, with \`--give-up ${id}\` ended`
 }
 
 function unknownReason({ sender }: Lane, { from, end }: UnknownNonces): string {

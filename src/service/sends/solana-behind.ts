@@ -7,6 +7,7 @@
 import { NodeRefusal } from '../nodes/index.ts'
 import { putRestoredAt, readRestoredAt } from '../resources/sends/lanes-store.ts'
 import { isKnownSince, listNewestTerms, listSignedLanes } from '../resources/sends/solana-lanes-store.ts'
+import { holdOpenSends } from '../resources/sends/store.ts'
 import { listUnknown, type ReadTransactions } from './solana-lane.ts'
 import { readSolanaTerms } from './solana-request.ts'
 import type { SolanaTools } from './solana-tools.ts'
@@ -68,7 +69,10 @@ export function createBehindLook(
       if (own.length > 0) {
         const signatures = own.map(({ signature }) => signature)
         logger.warn('the records are behind the chain', { caip2, address: sender, signatures: signatures.slice(0, 10) })
-        await database.write((tx) => putRestoredAt(tx, new Date(clock()).toISOString()))
+        await database.write(async (tx) => {
+          await putRestoredAt(tx, new Date(clock()).toISOString())
+          await holdOpenSends(tx)
+        })
         left.clear()
         return undefined
       }

@@ -10,6 +10,7 @@ import type { Lane } from '../resources/sends/lanes-store.ts'
 import { listForeignSolana, putForeignSolana } from '../resources/sends/solana-lanes-store.ts'
 import { listAttempts, listOpenSends, type SendRow } from '../resources/sends/store.ts'
 import { changeSend } from './family.ts'
+import { seeHeldSends, writeWords } from './held-sends.ts'
 import { explainRun } from './solana-failure.ts'
 import { findRestoredLane, isUnclaimed, paysAsSolana, type UnknownTransaction } from './solana-lane.ts'
 import { readSolanaRequest, readSolanaTerms } from './solana-request.ts'
@@ -35,8 +36,9 @@ interface OpenSend {
 export async function lookAtSolanaLane(
   tools: SolanaTools,
   lane: Lane,
-  { kind, others }: LaneRequest,
+  request: LaneRequest,
 ): Promise<SeenLane | undefined> {
+  const { kind, others } = request
   const { database, node } = tools
   const elsewhere = otherCluster(lane.caip2, await node.genesisHash())
   if (elsewhere !== undefined) throw new Error(elsewhere)
@@ -61,12 +63,16 @@ export async function lookAtSolanaLane(
     nonces.push(isUntold ? { ...one, is: 'untold' } : { ...one, ...(run && { run }) })
   }
   const doubt = restored?.doubt
-  if (nonces.length === 0 && doubt === undefined) return undefined
+  const left = open.filter(({ isAlive }) => !isAlive).map(({ row }) => row)
+  const sends = seeHeldSends(left, request, ({ request: asked }) => shownOf(readSolanaRequest(asked).transaction))
+  if (nonces.length === 0 && doubt === undefined && sends.length === 0) return undefined
   if (kind === 'reconcile-lanes') for (const one of nonces) await write(tools, lane, one)
   const isOpen = kind === 'list-lanes' ? (restored?.unknown.length ?? 0) > 0 : nonces.some(isUnidentified)
+  const isHeld = isOpen || doubt !== undefined
+  if (kind === 'reconcile-lanes' && !isHeld) await writeWords(tools, left, sends)
   return {
-    ...{ caip2: lane.caip2, address: lane.sender, nonces: nonces.map(toSeen) },
-    ...{ isHeld: isOpen || doubt !== undefined, ...(doubt !== undefined && { reason: doubt }) },
+    ...{ caip2: lane.caip2, address: lane.sender, nonces: nonces.map(toSeen), sends },
+    ...{ isHeld, ...(doubt !== undefined && { reason: doubt }) },
   }
 }
 
@@ -105,9 +111,12 @@ function identify(
 }
 
 function seen({ signature: hash, slot: block, bytes }: Pick<UnknownTransaction, 'signature' | 'slot' | 'bytes'>) {
-  const payment = bytes === undefined ? undefined : readSolanaPayment(decodeBase64(bytes))
-  const shown = payment && { receiver: payment.to, value: payment.amount.toString(), token: payment.token?.mint }
-  return { hash, block, bytes, ...shown }
+  return { hash, block, bytes, ...(bytes !== undefined && shownOf(bytes)) }
+}
+
+function shownOf(transaction: string) {
+  const payment = readSolanaPayment(decodeBase64(transaction))
+  return payment && { receiver: payment.to, value: payment.amount.toString(), token: payment.token?.mint }
 }
 
 const isUnidentified = ({ is }: SeenNonce) => is === 'unsettled' || is === 'untold'

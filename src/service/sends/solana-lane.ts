@@ -23,6 +23,7 @@ import {
 } from '../resources/sends/solana-lanes-store.ts'
 import type { SendRow } from '../resources/sends/store.ts'
 import type { SendTools } from './family.ts'
+import { heldReason } from './lane.ts'
 import { readSolanaRequest, readSolanaTerms } from './solana-request.ts'
 import type { SolanaTools } from './solana-tools.ts'
 
@@ -203,7 +204,8 @@ export function createSolanaHolds(tools: Pick<SendTools, 'database' | 'clock'> &
     if (reason !== undefined) return reason
     const foreign = (await database.read((tx) => listForeignSolana(tx, row))).filter(isUnclaimed)
     const same = foreign.find(({ bytes }) => paysAsSolana(row, bytes))
-    return same && sameReason(same)
+    if (same !== undefined) return sameReason(same)
+    return row.held_by_restore === 1 ? heldReason(row) : undefined
   }
 }
 

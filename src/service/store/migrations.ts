@@ -32,6 +32,7 @@ import { reasonsOfDeliveries } from './migrations/reasons-of-deliveries.ts'
 import { secrets } from './migrations/secrets.ts'
 import { sends } from './migrations/sends.ts'
 import { sendsByHash } from './migrations/sends-by-hash.ts'
+import { sendsOfRestores } from './migrations/sends-of-restores.ts'
 import { sessions } from './migrations/sessions.ts'
 import { sharedDatabases } from './migrations/shared-databases.ts'
 import { signing } from './migrations/signing.ts'
@@ -199,6 +200,7 @@ export const MIGRATIONS: readonly Migration[] = [
   givenContacts,
   exportedSecrets,
   keyHolders,
+  sendsOfRestores,
 ]
 
 /**

@@ -1,7 +1,7 @@
 // Generated from src/service/store/migrations by src/service/store/generate.ts. Do not edit.
 
 /** How many migrations, from the first, are in the schema below. */
-export const STEPS_OF_NEW = 44
+export const STEPS_OF_NEW = 45
 
 export const SCHEMA_OF_NEW: readonly string[] = [
   `CREATE TABLE organizations (
@@ -202,7 +202,7 @@ export const SCHEMA_OF_NEW: readonly string[] = [
       organization_id text not null references organizations (id), activity_id text not null default '',
       caip2 text not null, sender text not null, account text, request text not null, status text not null,
       nonce integer, hash text, failure text, created_at integer not null, updated_at integer not null
-    , unsettled_block integer) strict`,
+    , unsettled_block integer, held_by_restore integer not null default 0) strict`,
   `CREATE INDEX sends_open on sends (caip2, sender, position) where status in ('INITIALIZED', 'BROADCASTING')`,
   `CREATE INDEX sends_nonce on sends (caip2, sender, nonce)`,
   `CREATE INDEX sends_account on sends (caip2, account) where status in ('INITIALIZED', 'BROADCASTING')`,

@@ -46,6 +46,9 @@ export function unpackDatabase(
   return using(file, false, (copy) => {
     // What was sent since it was saved is not in it (`resources/sends/lanes-store.ts`).
     copy.prepare('insert or replace into settings (name, value) values (?, ?)').run(SETTING_OF_RESTORE, restoredAt)
+    // Nor is what became of the sends that are open in it; a snapshot of before version 0045 of the schema says nothing of that.
+    const isKept = copy.prepare("select 1 from pragma_table_info('sends') where name = 'held_by_restore'").get()
+    if (isKept) copy.exec("update sends set held_by_restore = 1 where status in ('INITIALIZED', 'BROADCASTING')")
     const rows = copy.prepare(`select name, text from ${TABLE}`).all() as { name: string; text: string }[]
     // What is deleted is overwritten, so that a master key does not stay in a free page of the database.
     copy.exec(`pragma secure_delete = on; drop table ${TABLE}; vacuum`)

@@ -23,6 +23,8 @@ export interface SendRow {
   failure: string | null
   /** The block that it is in while the chain may still take that back; null before and after. */
   unsettled_block: number | null
+  /** 1 where the store was put back from a time at which it was open: nothing is signed for it before an operator says so. */
+  held_by_restore: number
   /** Order of acceptance, of all organizations; the database gives it. */
   position: number
   created_at: number
@@ -44,9 +46,10 @@ export interface SendAttemptRow {
 
 declare module '../../store/schema.ts' {
   interface Schema {
-    sends: Omit<SendRow, 'position' | 'unsettled_block'> & {
+    sends: Omit<SendRow, 'position' | 'unsettled_block' | 'held_by_restore'> & {
       position: Generated<number>
       unsettled_block: Generated<number | null>
+      held_by_restore: Generated<number>
     }
     send_attempts: SendAttemptRow
   }
@@ -57,7 +60,8 @@ const OPEN = ['INITIALIZED', 'BROADCASTING'] as const
 /** Adds a send behind all others; the sender of one without `account` pays for it. */
 export async function insertSend(
   tx: Transaction,
-  row: Omit<SendRow, 'position' | 'account' | 'unsettled_block'> & Partial<Pick<SendRow, 'account'>>,
+  row: Omit<SendRow, 'position' | 'account' | 'unsettled_block' | 'held_by_restore'> &
+    Partial<Pick<SendRow, 'account'>>,
 ): Promise<void> {
   await tx
     .insertInto('sends')
@@ -159,6 +163,21 @@ export async function updateSend(
     .where('status', 'in', OPEN)
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/** Holds all open sends: the store counts as put back from a time at which they were open. */
+export async function holdOpenSends(tx: Transaction): Promise<void> {
+  await tx.updateTable('sends').set({ held_by_restore: 1 }).where('status', 'in', OPEN).execute()
+}
+
+/** Lets a held send go on. */
+export async function releaseSend(tx: Transaction, { id }: Pick<SendRow, 'id'>): Promise<void> {
+  await tx
+    .updateTable('sends')
+    .set({ held_by_restore: 0, failure: null })
+    .where('id', '=', id)
+    .where('status', 'in', OPEN)
+    .execute()
 }
 
 /** Reads the sends of an address that have been signed with a nonce, from one on, and that may have taken it. */
