@@ -144,3 +144,15 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
     return { userName: username, apiKeyName: apiKeys[0]!.apiKeyName }
   }
 })
+
+test('rotate key: what it waits for is told once, with how others vote', async () => {
+  const { service, folder, env } = stage
+  const { userId } = await createTestUser(service, 'second-root')
+  await createTestUser(service, 'late-key')
+  const userIds = [service.rootUserId, userId]
+  await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+  const rotate = ['rotate', 'key', '--user', 'late-key', '--name', 'late-key-key', '--to-file', 'late.key', '--yes']
+  const { exit, stdout, stderr } = await quorate(rotate, { env, cwd: folder })
+  expect([exit, stdout]).toEqual([3, expect.stringMatching(/^ {2}waits .*others vote with `quorate approve /m)])
+  expect((stdout + stderr).match(/others vote with/g)).toHaveLength(1)
+})
