@@ -9,7 +9,8 @@ export interface Rate {
    * for, `hold` is called with its length; what it throws is thrown here.
    * @param hold @default throws `client/rate-limited` where the wait is longer than a minute
    * @param prepare What has to be done before the request can go, such as its stamp. Called soon before its turn: as many requests as go
-   * in half a second are prepared at once or wait prepared. Who is ready does not wait for who is not. What it throws is thrown here.
+   * in half a second are prepared at once or wait prepared, and none while the API wants no requests. Who is ready does not wait for who
+   * is not. What it throws is thrown here.
    * @default nothing
    */
   take(signal?: AbortSignal, hold?: (ms: number) => void, prepare?: () => Promise<void>): Promise<Turn>
@@ -146,6 +147,17 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
     },
   })
 
+  /** Waits for as long as the API wants no requests: what is prepared meanwhile would be old, and is under way for whoever stops it. */
+  const quiet = async (signal: AbortSignal | undefined, hold: (ms: number) => void) => {
+    for (;;) {
+      signal?.throwIfAborted()
+      const waitMs = heldUntil - timing.now()
+      if (waitMs <= 0) return
+      hold(waitMs)
+      await timing.sleep(waitMs, signal)
+    }
+  }
+
   const take = (signal: AbortSignal | undefined, hold: (ms: number) => void): Promise<Turn> => {
     const turn = line.then(() => pass(signal, hold))
     // One that gives up, or is refused its turn, leaves the line to the next.
@@ -159,7 +171,7 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
       if (prepared < mostPrepared) prepared++
       else await new Promise<void>((resolve) => unprepared.push(resolve))
       try {
-        signal?.throwIfAborted()
+        await quiet(signal, hold)
         await prepare()
         return await take(signal, hold)
       } finally {

@@ -152,6 +152,23 @@ describe('rate: what a request needs before its turn', () => {
     expect(times[19]).toBe(30_000)
   })
 
+  test('is not done while the API wants no requests, nor where that is for too long', async () => {
+    const { timing, run } = createSleepers()
+    const rate = createRate({ requestsPerSecond: 10, timing })
+    const refused = await run(rate.take())
+    refused.refused(20_000)
+    const times: number[] = []
+    const all = Array.from({ length: 3 }, () =>
+      rate.take(undefined, undefined, async () => void times.push(timing.now())),
+    )
+    await run(Promise.all(all))
+    expect(times).toEqual([20_000, 20_000, 20_000])
+    refused.refused(90_000)
+    const late = rate.take(undefined, undefined, async () => void times.push(timing.now()))
+    await expect(run(late)).rejects.toMatchObject({ code: 'client/rate-limited' })
+    expect(times).toHaveLength(3)
+  })
+
   test('one that fails, or is cancelled, is thrown and leaves its place to the next', async () => {
     const { timing, run } = createSleepers()
     const rate = createRate({ requestsPerSecond: 1, timing })
