@@ -21,4 +21,4 @@ export {
   stillIn,
 } from './locate.ts'
 export { planRevert, type Revert } from './revert.ts'
-export { type Act, type LeftBehind, type Traced, traceKey } from './trace.ts'
+export { type Act, type KeyMade, type LeftBehind, type Traced, traceKey } from './trace.ts'

@@ -147,12 +147,16 @@ function bystanders(
   { actual, gone }: { readonly actual: Actual; readonly gone: ReadonlySet<string> },
 ): readonly Resource[] {
   const has = new Set<Address>(acting.map(({ address }) => address))
+  const owners = new Set(acting.flatMap(({ parent }) => (parent === undefined || has.has(parent) ? [] : [parent])))
   const ofAll = acting.some(({ kind }) => kind === 'rootQuorum')
-  const found = new Map<Address, Resource>()
+  // Whose credential alone is deleted stays: without a definition the user would be handed back, and the credential with it.
+  const found = new Map<Address, Resource>(
+    actual.resources.flatMap((one) => (owners.has(one.address) ? [[one.address, declared(one)] as const] : [])),
+  )
   for (const one of actual.resources) {
     const { kind, parent, parentId, id } = one
     if (!kinds[kind].credential || parent === undefined || gone.has(id!) || gone.has(parentId!)) continue
-    if (!ofAll && !has.has(parent)) continue
+    if (!ofAll && !has.has(parent) && !owners.has(parent)) continue
     const user = actual.resources.find((other) => other.address === parent)
     for (const thing of user ? [user, one] : []) if (!has.has(thing.address)) found.set(thing.address, declared(thing))
   }

@@ -5,6 +5,7 @@ import { idsMadeBy, textsIn } from '../live/index.ts'
 import { fromTimestamp, WAITING_STATUSES, type Wire } from '../protocol/index.ts'
 import { type Actual, type Address, textsOf } from '../resources/index.ts'
 import type { isVotedBy } from './contain.ts'
+import { credentialsMadeBy } from './made.ts'
 
 /** A key, or a user with all keys. */
 export interface Suspect {
@@ -33,12 +34,20 @@ export interface LeftBehind {
   readonly at: string
 }
 
+/** A key that a suspect made, and in how many activities it voted. */
+export interface KeyMade {
+  readonly publicKey: string
+  readonly activities: number
+}
+
 export interface Traced {
   /** Oldest first. */
   readonly acts: readonly Act[]
   readonly left: readonly LeftBehind[]
   /** Of `acts`, what was sent, signed or exported with its approval, or is being: containment takes none of it back. */
   readonly beyond: readonly Act[]
+  /** Keys that the suspect made and that voted since: each is a suspect of its own, whose activities are not among `acts`. */
+  readonly keysMade: readonly KeyMade[]
   readonly reach: readonly HeldPower[]
 }
 
@@ -68,22 +77,27 @@ export async function traceKey(
 ): Promise<Traced> {
   const acts: Act[] = []
   const left = new Map<string, LeftBehind>()
+  const made: string[] = []
+  const votesOf = new Map<string, number>()
   const addresses = new Map(actual.resources.flatMap(({ id, address }) => (id === undefined ? [] : [[id, address]])))
   for await (const activity of readActivities(client, { types: [], statuses: STATUSES })) {
     const ms = fromTimestamp(activity.createdAt)
     if (ms < since) break
+    for (const key of new Set(activity.votes.map((vote) => vote.publicKey.toLowerCase())))
+      votesOf.set(key, (votesOf.get(key) ?? 0) + 1)
     const part = partOf(activity, { publicKey, userId })
     if (part === undefined) continue
     const { id, type, status, fingerprint, votes } = activity
     const at = new Date(ms).toISOString()
     acts.push({ id, type, status, fingerprint, at, requestedBy: votes[0]?.user.userName ?? '', part })
     if (status !== 'ACTIVITY_STATUS_COMPLETED' || part === 'about' || part === 'rejected') continue
+    made.push(...credentialsMadeBy(activity).publicKeys)
     if (!CHANGES.test(type)) continue
-    const made = new Set(idsCreatedBy(activity))
+    const created = new Set(idsCreatedBy(activity))
     for (const text of textsIn([activity.intent, activity.result])) {
       const address = addresses.get(text)
       if (address === undefined) continue
-      const did = made.has(text) ? 'made' : 'changed'
+      const did = created.has(text) ? 'made' : 'changed'
       // The newest activity of a thing is the one that it is as it is by.
       const newest = left.get(address)
       if (!newest) left.set(address, { address, did, activityId: id, at })
@@ -95,6 +109,11 @@ export async function traceKey(
     acts,
     left: [...left.values()].reverse(),
     beyond: acts.filter(isBeyond),
+    keysMade: [...new Set(made)].flatMap((one) => {
+      const activities = votesOf.get(one)
+      // Of a user all votes are among the acts.
+      return activities === undefined || publicKey === undefined ? [] : [{ publicKey: one, activities }]
+    }),
     reach: user === undefined ? [] : heldPowers(actual, { user, nowMs }),
   }
 }

@@ -164,3 +164,29 @@ test('incident user --revert: a quorum is lowered only where a person says so; w
   const passed = await quorate([...revert, '--allow', 'quorum-lowered', '--json'], { env, cwd: folder })
   expect(JSON.parse(passed.stdout).revert.guards).toEqual([])
 })
+
+test('incident key --revert: a credential that it gave its own user is deleted, its user stays managed, and a key that it made is told as a suspect', async () => {
+  const { service, folder, env, client, mallory } = await open()
+  const backup = generateP256KeyPair()
+  const apiKeys = [{ apiKeyName: 'backup', publicKey: backup.publicKey, curveType: 'API_KEY_CURVE_P256' }]
+  await complete(client, 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', { userId: mallory, apiKeys })
+  await complete(service.client(backup.privateKey), 'ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'sink', accounts: [] })
+  const { stdout, stderr, exit } = await quorate(['incident', 'key', client.publicKey, '--revert', 'revert.json'], {
+    env,
+    cwd: folder,
+  })
+  expect(exit, stderr).toBe(0)
+  expect(stderr).toContain('A plan that deletes apiKey.mallory.backup is in revert.json')
+  const told = `made key  ${backup.publicKey}: 1 activity of its own, told by \`quorate incident key ${backup.publicKey}\``
+  expect(stdout).toContain(told)
+  const shown = await quorate(['show', 'revert.json', '--json'], { env, cwd: folder })
+  expect(
+    JSON.parse(shown.stdout).plan.changes.map((one: { action: string; address: string }) => [one.action, one.address]),
+  ).toEqual([['delete', 'apiKey.mallory.backup']])
+  const applied = await quorate(['apply', 'revert.json', '--yes'], { env: await withWorker(env), cwd: folder })
+  expect(applied.exit, applied.stderr).toBe(0)
+  const { users } = await service.root.query('list_users', {})
+  expect(users.find(({ userId }) => userId === mallory)!.apiKeys.map(({ apiKeyName }) => apiKeyName)).not.toContain(
+    'backup',
+  )
+})

@@ -80,3 +80,8 @@ test('of a batch, a row that waits after the vote is said to wait for others, an
   )
   expect(told('ACTIVITY_STATUS_COMPLETED')).toContain('approved: now COMPLETED\n')
 })
+
+test('an apply that has begun and submitted nothing is not told as one that has ended', () => {
+  const begun = { ...waiting('root'), state: 'running', batches: [] } as unknown as ApplyProgress
+  expect(renderStanding(begun, plan, style, 0)).toContain('nothing is applied yet\n')
+})

@@ -1,6 +1,6 @@
 /** An incident for people; programs get the same as JSON. */
 import { markdownCode, markdownText } from '../../diagnostics/index.ts'
-import type { Act, Cut, LeftBehind, LeftToPeople, LocatedUser, Traced } from '../../incident/index.ts'
+import type { Act, Cut, KeyMade, LeftBehind, LeftToPeople, LocatedUser, Traced } from '../../incident/index.ts'
 import { shortCode } from '../../plan/index.ts'
 import { saysLastCredential } from '../../protocol/index.ts'
 import type { Style } from '../io.ts'
@@ -80,7 +80,7 @@ function paragraph(
   one: IncidentView['organizations'][number],
   { style, since }: { readonly style: Style; readonly since: string },
 ): string {
-  const { organization, exposure, cuts, proof, acts, left, beyond, reach } = one
+  const { organization, exposure, cuts, proof, acts, left, beyond, keysMade, reach } = one
   const rows: [string, readonly string[]][] = [
     ['user', [exposure ? userText(exposure) : 'it is not registered here']],
     ['also has', (exposure?.others ?? []).map(({ kind, name, createdAt }) => `${kind} ${name}, made ${createdAt}`)],
@@ -91,6 +91,7 @@ function paragraph(
         ? [`nothing that is recorded${since}`]
         : [`${counted(acts.length, 'activity', 'activities')}${since}`, ...acts.slice(-MOST).map(actText)],
     ],
+    ['made key', keysMade.map(keyMadeText)],
     ['left', left.map((each) => `${each.at}  ${each.did.padEnd(9)}  ${each.address}  ${each.activityId}`)],
     [
       'beyond',
@@ -110,6 +111,11 @@ function paragraph(
     texts.map((each, index) => `  ${style.dim((index === 0 ? name : '').padEnd(9))} ${each}\n`).join(''),
   )
   return `\n${style.strong(organization.name)} ${style.dim(organization.id)}\n${text.join('')}`
+}
+
+/** What a key did that the suspect made is not told with what the suspect did. */
+function keyMadeText({ publicKey, activities }: KeyMade): string {
+  return `${publicKey}: ${counted(activities, 'activity', 'activities')} of its own, told by \`quorate incident key ${publicKey}\``
 }
 
 function userText({ user, key, gone }: LocatedUser): string {
@@ -169,6 +175,7 @@ function section({
   acts,
   left,
   beyond,
+  keysMade,
 }: IncidentView['organizations'][number]): string {
   const whose = exposure ? `${whoseKey(exposure)} of ${markdownText(exposure.user.name)}.` : 'Not registered here.'
   const rows = acts.map(
@@ -193,6 +200,9 @@ function section({
   )
   return [
     `\n## ${markdownText(organization.name)} ${markdownCode(organization.id)}\n\n${whose}\n\n### What it did\n\n${table}`,
+    keysMade.length === 0
+      ? ''
+      : `\n### Keys that it made\n\n${keysMade.map((made) => `- ${markdownText(keyMadeText(made))}\n`).join('')}`,
     lives.length === 0 ? '' : `\n### What lives of it\n\n${lives.join('')}`,
     gone.length === 0 ? '' : `\n### What cannot be taken back\n\n${gone.join('')}`,
     steps.length === 0 ? '' : `\n### What was cut\n\n${steps.join('')}`,

@@ -79,6 +79,7 @@ function totalsOf(progress: ApplyProgress): string {
 
 function nothing({ state, error }: ApplyProgress): string {
   if (state === 'done') return 'nothing to do'
+  if (state === 'running') return 'nothing is applied yet'
   if (state === 'stale') return 'nothing was applied: the plan is stale'
   return error ? `nothing was applied by this run: ${error.message}` : 'nothing was applied'
 }
