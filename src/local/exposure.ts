@@ -1,4 +1,5 @@
 import type { Stats } from 'node:fs'
+import { QuorateError } from '../diagnostics/index.ts'
 
 /** Why something is not its owner's alone. */
 export interface Exposure {
@@ -59,4 +60,9 @@ export function exposureOf(
     return { reason, next: `make it a file of its own: \`cp -p ${path} ${path}.own && mv ${path}.own ${path}\`` }
   }
   return undefined
+}
+
+/** How an exposed file or folder is refused. */
+export function exposed(path: string, { reason, next }: Exposure): QuorateError {
+  return new QuorateError('local/exposed', `refusing \`${path}\`: ${reason}`, { facts: { path }, next })
 }

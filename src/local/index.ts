@@ -4,14 +4,15 @@
  * Knows nothing of their contents; tells which hosts are this machine.
  */
 
-export { claimPrivate, dropDrafts } from './claim-private.ts'
 export { localCodes } from './codes.ts'
 export { type Exposure, exposureOf } from './exposure.ts'
 export { isLoopback } from './is-loopback.ts'
 export {
   assertPlain,
+  claimPrivate,
   copyPrivate,
   createPrivate,
+  dropDrafts,
   readPrivate,
   tightenPrivate,
   tryPrivate,

@@ -1,8 +1,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
-import { exposureOf } from './exposure.ts'
-import { exposed } from './private-file.ts'
+import { exposed, exposureOf } from './exposure.ts'
 import { explainSystemError } from './system-error.ts'
 
 /** The mode of a folder that is made here, whatever the umask. */

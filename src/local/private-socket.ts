@@ -18,8 +18,8 @@ import { createConnection, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
-import { exposureOf } from './exposure.ts'
-import { exposed, readPrivate, writePrivate } from './private-file.ts'
+import { exposed, exposureOf } from './exposure.ts'
+import { readPrivate, writePrivate } from './private-file.ts'
 import { assertPrivateFolder, ensurePrivateFolder } from './private-folder.ts'
 
 /** A socket's path has at most 103 bytes on macOS and 107 on Linux (unix(7): `sun_path`). */

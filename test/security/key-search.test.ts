@@ -129,7 +129,6 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/service/messages/folder-transport.ts': 'codes and links for people, for the owner of the folder alone',
   'src/service/operator/operator.ts': 'the clock and faults of a test service',
   'src/local/private-file.ts': 'writes what its callers, which are in this table, give it',
-  'src/local/claim-private.ts': 'writes what its callers, which are in this table, give it',
   'src/session/kept.ts': 'sessions of people and their keys, for their owner alone',
   'src/worker/codec-server.ts': 'codec.token: its purpose is a secret, for its owner alone',
   'src/worker/payload-key.ts': 'payload.key: its purpose is a key',
