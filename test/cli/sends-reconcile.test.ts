@@ -146,14 +146,13 @@ test('sends reconcile: what a snapshot has unsigned, and was replaced or given u
   const after = await behind(before, async () => {
     await anvil.rpc('evm_setAutomine', false)
     node.fault = () => undefined
-    // Somebody else who has the key takes its nonce.
+    // Somebody else who has the key takes its nonce, and what the other one was to pay is given up, as far as the chain shows.
     await vi.waitUntil(async () => (await pendingOf(from)) === 3, { interval: 20 })
+    await before.service.close()
     await anvil.rpc('anvil_dropAllTransactions')
     await anvil.rpc('anvil_impersonateAccount', from)
     const offer = { from, to: `0x${'e'.repeat(40)}`, value: '0x1', nonce: '0x1', maxFeePerGas: '0xdf8475800' }
     await anvil.rpc('eth_sendTransaction', offer)
-    // What the other one was to pay is given up, as far as the chain shows.
-    await before.service.close()
     await settle()
     await anvil.rpc('evm_setAutomine', true)
   })
