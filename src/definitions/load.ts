@@ -79,7 +79,8 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
     const alone = { ...outer, diagnostics: [...outer.diagnostics, ...variables.diagnostics] }
     return loadAlone(alone, around, { ...options, declared, folder, reader })
   }
-  const own = policiesOnly ? firstOf(outer.trees, around) : withoutName({ ...defaults.vars, ...options.vars })
+  // A policy decides alike for each organization of a template; a payee is another one in each.
+  const own = options.policiesOnly ? firstOf(outer.trees, around) : withoutName({ ...defaults.vars, ...options.vars })
   const loaded = await loadOne(outer, own, { ...options, declared, folder, reader, isNested: false })
   const findings = new Findings()
   findings.add(
@@ -214,7 +215,7 @@ async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: P
     diagnostics.push(...told, ...checkSchema(filled))
     return filled
   })
-  if (!isNested && !policiesOnly) diagnostics.push(...checkFolderKeys(files, 'outer'))
+  if (!isNested && (namesOnly || !policiesOnly)) diagnostics.push(...checkFolderKeys(files, 'outer'))
   const named = await readNamedFiles(files, { folder, reader })
   const {
     content,

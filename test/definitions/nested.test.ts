@@ -115,6 +115,15 @@ addressBook: { hosting: "\${var.hosting}", crew: "0x8617E340B3D01FA5F11F306F4090
     expect([diagnostics, Object.keys(addressBook)]).toEqual([[], ['hosting', 'crew']])
   })
 
+  test('names of a template are those of no organization: a payee is another one in each', async () => {
+    const text = (name: string) => `addressBook: { treasury: "\${var.${name}}" }\n`
+    const [one, other] = ['0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222']
+    const files = { 'a.yaml': `each: { eu: { addr: "${one}" }, us: { addr: "${other}" } }\n${text('addr')}` }
+    const loaded = await loadFiles(files, { env: {}, vars: {}, namesOnly: true })
+    expect(loaded.diagnostics.map(({ code }) => code)).toEqual(['definitions/wrong-folder', 'definitions/missing-var'])
+    expect(loaded.addressBook['treasury']).not.toBe(one)
+  })
+
   test('constants: a clause of a template that is settled by what is filled in is no mistake, one that is settled by itself is', async () => {
     const condition = "'${var.word}' == 'pays' && wallet.id == 'w' || 1 == 2"
     const { diagnostics } = await loadFiles(
