@@ -1,5 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
-import { type Diagnostic, diagnostic, type Span, suggest } from '../diagnostics/index.ts'
+import { type Diagnostic, diagnostic, type Span, suggest, withoutKeys } from '../diagnostics/index.ts'
 import { compileSchema } from './compiled.ts'
 import { childOf, entryOf, type Tree, toPlain } from './tree.ts'
 
@@ -159,7 +159,7 @@ function helpForType(
   }
   if (types.includes('array'))
     return isText
-      ? `put it in brackets: \`${key}: [${data}]\``
+      ? `put it in brackets: \`${key}: [${withoutKeys(data)}]\``
       : `write \`${key}: []\` for none, or an element a line below it, each after a dash`
   if (types.includes('string') && written && (typeof data === 'boolean' || typeof data === 'number'))
     return (pattern ? new RegExp(String(pattern)).test(written) : !title)
