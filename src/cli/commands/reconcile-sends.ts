@@ -22,14 +22,11 @@ export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
   const seen = await askAboutLanes(folder, { kind: 'list-lanes', others: said, ...time })
   // Told as included by what paid another of the ledger, a send would never be paid.
   const others = [...said, ...seen.lanes.flatMap(({ nonces }) => nonces.flatMap((one) => paid.another(one) ?? []))]
-  // What the ledger has told as over is not to be paid.
-  const over = seen.lanes.flatMap(({ sends }) =>
-    sends.flatMap(({ activityId, sendId }) => (paid.isOver(activityId) ? [sendId] : [])),
-  )
-  const words = { others, pay, giveUp: [...named, ...over], ...time }
-  const again = others.length > said.length || pay.length > 0 || words.giveUp.length > 0
+  const words = { others, pay, giveUp: named, ...time }
+  const again = others.length > said.length || pay.length > 0 || named.length > 0
   const found = paid.named(again ? await askAboutLanes(folder, { kind: 'list-lanes', ...words }) : seen)
-  const held = new Set(found.lanes.flatMap(({ sends }) => sends.map(({ sendId }) => sendId)))
+  const shown = found.lanes.flatMap(({ sends }) => sends)
+  const held = new Set(shown.map(({ sendId }) => sendId))
   const unknown = [...(pay === 'all' ? [] : pay), ...named].find((id) => !held.has(id))
   if (unknown !== undefined) {
     throw new QuorateError('cli/usage', `no send that is held back has the id \`${unknown}\``, {
@@ -44,7 +41,10 @@ export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
   }
   if (!json) io.say(renderLanes(found, { isAsked: true }))
   await assertConfirmed(input, { question: 'Is that so?', otherwise: 'nothing was written' })
-  const written = paid.named(await askAboutLanes(folder, { kind: 'reconcile-lanes', ...words }))
+  // Of no send that was not shown: a node may answer now for an address that could not be looked at before.
+  const shownAs = (word: 'pay' | 'give-up') => shown.flatMap((one) => (one.word === word ? [one.sendId] : []))
+  const decided = { others, pay: shownAs('pay'), giveUp: shownAs('give-up'), ...time }
+  const written = paid.named(await askAboutLanes(folder, { kind: 'reconcile-lanes', ...decided }))
   if (json) writeJson(io, { ...written, isWritten: true })
   else io.out(renderLanes(written, { isWritten: true }))
   return exitOf(written)
@@ -71,9 +71,7 @@ async function readPaid(input: CommandInput) {
       const [reference, asks] = [byHash.get(hash), byActivity.get(activityId)]
       return is === 'send' && reference !== undefined && asks !== undefined && reference !== asks ? hash : undefined
     },
-    /** Whether somebody was told that it is over, and not paid. */
-    isOver: (activityId: string) => over.has(activityId),
-    /** With the reference that each transaction has paid. */
+    /** With the reference that each transaction has paid; what somebody was told to be over, and not paid, is given up. */
     named: ({ lanes, ...rest }: SeenLanes): NamedLanes => ({
       ...rest,
       lanes: lanes.map((lane) => ({
@@ -84,7 +82,8 @@ async function readPaid(input: CommandInput) {
         }),
         sends: lane.sends.map((one) => {
           const reference = byActivity.get(one.activityId)
-          return reference === undefined ? one : { ...one, reference }
+          const word = over.has(one.activityId) ? ({ word: 'give-up' } as const) : {}
+          return { ...one, ...word, ...(reference === undefined ? {} : { reference }) }
         }),
       })),
     }),

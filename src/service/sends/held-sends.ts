@@ -4,7 +4,8 @@
  * them before an operator says so, and that is taken only where everything else of their address is identified.
  */
 import type { LaneRequest, SeenHeldSend } from '../operator/index.ts'
-import { releaseSend, type SendRow } from '../resources/sends/store.ts'
+import { isStillHeld, releaseSend, type SendRow } from '../resources/sends/store.ts'
+import { lockOrganization } from '../store/index.ts'
 import { failure } from './failure.ts'
 import { changeSend, type SendTools } from './family.ts'
 
@@ -33,10 +34,17 @@ export async function writeWords(
 ): Promise<void> {
   for (const { sendId, word } of sends) {
     const row = rows.find(({ id }) => id === sendId)!
-    if (word === 'pay') await tools.database.write((tx) => releaseSend(tx, row))
+    // One organization's at a time: what one operator has signed, another cannot give up.
+    if (word === 'pay')
+      await tools.database.write(async (tx) => {
+        await lockOrganization(tx, row.organization_id)
+        await releaseSend(tx, row)
+      })
     if (word === 'give-up') {
       const reason = failure('given up by the operator, after the store was put back from a snapshot')
-      await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(reason) })
+      await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(reason) }, async (tx) => {
+        if (!(await isStillHeld(tx, row))) throw new Error(`send ${sendId} was released meanwhile, and may be signed`)
+      })
     }
   }
 }

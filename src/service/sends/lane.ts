@@ -48,7 +48,8 @@ export async function holdOf(tools: EthereumTools, row: SendRow, next: bigint): 
     if (unknown !== undefined) return { as: 'later', reason: unknownReason(row, unknown) }
     const same = (await listUnclaimed(tx, row)).find((foreign) => paysAs(row, foreign))
     if (same !== undefined) return { as: 'waits', reason: sameReason(same) }
-    return row.held_by_restore === 1 ? { as: 'waits', reason: heldReason(row) } : undefined
+    const isHeld = row.held_by_restore === 1 && chain.unknownNonces !== 'follow'
+    return isHeld ? { as: 'waits', reason: heldReason(row) } : undefined
   })
 }
 

@@ -170,14 +170,21 @@ export async function holdOpenSends(tx: Transaction): Promise<void> {
   await tx.updateTable('sends').set({ held_by_restore: 1 }).where('status', 'in', OPEN).execute()
 }
 
-/** Lets a held send go on. */
+/** Lets a held send go on; one that is not held stays as it is. */
 export async function releaseSend(tx: Transaction, { id }: Pick<SendRow, 'id'>): Promise<void> {
   await tx
     .updateTable('sends')
     .set({ held_by_restore: 0, failure: null })
     .where('id', '=', id)
+    .where('held_by_restore', '=', 1)
     .where('status', 'in', OPEN)
     .execute()
+}
+
+/** Whether a send is held still: another operator may have had it released. */
+export async function isStillHeld(tx: Transaction, { id }: Pick<SendRow, 'id'>): Promise<boolean> {
+  const row = await tx.selectFrom('sends').select('held_by_restore').where('id', '=', id).executeTakeFirst()
+  return row?.held_by_restore === 1
 }
 
 /** Reads the sends of an address that have been signed with a nonce, from one on, and that may have taken it. */
