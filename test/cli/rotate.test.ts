@@ -146,7 +146,7 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
 })
 
 test('rotate key: what it waits for is told once, with how others vote', async () => {
-  const { service, folder, env } = stage
+  const { service, folder, env } = await scene({ atEnd: (close) => closing.push(close) })
   const { userId } = await createTestUser(service, 'second-root')
   await createTestUser(service, 'late-key')
   const userIds = [service.rootUserId, userId]

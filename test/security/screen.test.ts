@@ -261,6 +261,7 @@ const incident = {
       proof: 'registered',
       acts: [{ id: 'idid', type: 'T', status: 'S', at: 'then', requestedBy: 'bob', part: 'requested' }],
       beyond: [{ id: 'sent', type: 'SIGN', status: 'DONE', at: 'then', part: 'requested' }],
+      keysMade: [{ publicKey: '02aa', activities: 2 }],
       left: [{ address: 'policy.backdoor', did: 'made', activityId: 'idid', at: 'then' }],
       reach: [
         {
@@ -954,12 +955,13 @@ const VIEWS: readonly View[] = [
               activityId: 'a',
             },
           ],
+          sends: [{ sendId: 's', activityId: 'a', reference: 'p', receiver: 'r', value: '1', data: 'd', word: 'pay' }],
         },
       ],
       unread: [{ caip2: 'eip155:1', address: 'w', reason: 'r' }],
     },
     render: renderLanes,
-    not: ['caip2', 'is', 'value'],
+    not: ['caip2', 'is', 'value', 'word'],
   },
   {
     name: 'sends: what who pays has',
