@@ -7,7 +7,6 @@ const MINUTES_IN = { d: 24 * 60, h: 60, m: 1 } as const
 const DAY_MINUTES = MINUTES_IN.d
 const DAY = BigInt(DAY_MINUTES) * MINUTE
 const MS_OF_A_DAY = Number(DAY / MILLISECOND)
-const LAST = BigInt(Date.parse('9999-12-31T23:59:59Z')) * MILLISECOND
 
 /** Whether a time is active at a moment; it errs at none of those that exist. */
 export function timeReader(time: string): (now: bigint) => 'true' | 'false' | 'error' {
@@ -18,14 +17,12 @@ export function timeReader(time: string): (now: bigint) => 'true' | 'false' | 'e
   }
 }
 
-/** Whether a time is active from a moment on: at each, at none, or at some, which is also said where windows come again. */
+/** Whether a time is active from a moment on: at each, at none, or at some, which is also said where there are too many to look at. */
 export function whenActive(time: string, start: bigint): 'always' | 'never' | 'sometimes' {
-  const { written, windows } = momentsIn([time])
-  if (windows.length > 0) return 'sometimes'
-  const read = timeReader(time)
-  const later = [...written.flatMap((at) => [at - MILLISECOND, at, at + MILLISECOND]), LAST].filter((at) => at > start)
-  const found = new Set([start, ...later].map(read))
-  return !found.has('true') ? 'never' : found.size === 1 ? 'always' : 'sometimes'
+  const { values, active, isCut } = instantsOf([time], start)
+  const found = new Set(active.filter((_, index) => values[index]! >= start).map((now) => now.has(time)))
+  if (isCut || found.size > 1) return 'sometimes'
+  return found.has(true) ? 'always' : 'never'
 }
 
 /** Moments in nanoseconds since the epoch. */
@@ -34,23 +31,30 @@ export interface Instants {
   readonly values: readonly bigint[]
   /** Of each moment, the times that are active at it. */
   readonly active: readonly ReadonlySet<string>[]
-  /** Whether no other moment is told apart from all of these. */
+  /** Whether no other moment is told apart from all of these, be it past or to come. */
   readonly isComplete: boolean
-  /** Whether days that might show another were not looked at, because there are too many. */
+  /** Whether moments to come that might show another were not looked at, because there are too many. */
   readonly isCut: boolean
 }
 
-/** How often times are read at most. */
+/** How often times are read at most in the days that are looked at after the first week. */
 const MOST_READ = 20_000
+/** When in a day times are read where windows open and close too often to be followed for a week. */
+const QUARTERS = Array.from({ length: 96 }, (_, quarter) => BigInt(15 * quarter) * MINUTE)
 const [WEEK, YEAR] = [7, 366]
-/** After these the calendar comes again: leap days fall on each weekday once, and so does every other date. */
-const CALENDAR_YEARS = 28
+/**
+ * Within these every calendar comes again: that of a year of 365 days within 12 years, and that of a leap year within 28, or within 40 where
+ * a year such as 2100 between has no 29th of February. Within one of them the 13th is a Friday and the clocks change on the 25th of March.
+ */
+const CALENDAR_YEARS = 40
+/** Within these the clocks of two zones have changed as many days apart as they ever do: on Sundays of a month, which begins on each weekday once. */
+const CLOCK_YEARS = 12
 
 /**
  * Finds a moment for every combination of times that are active at once: at the start, at the instants that are written and beside them,
- * and wherever a window opens or closes after each of these: in the days that follow, in those after the clocks of a zone change in the
- * next year, and in those beside the dates for which windows are written, in the next year and, for months and for the days from the 29th
- * on, in 28 years. Not looked for is which weekday another date and a change of clocks fall on together after the next year.
+ * and wherever a window opens or closes after each of these. Of days on which the same windows are or stay open at the same hours, one is
+ * looked at: in the two weeks that follow where windows are for days of the week alone, in the next year where the clocks of their zone
+ * change, in 12 where several zones do, and in 40 where windows are for days of the month or for months.
  */
 export function instantsOf(times: readonly string[], start: bigint): Instants {
   const key = JSON.stringify([times, String(start)])
@@ -62,7 +66,7 @@ export function instantsOf(times: readonly string[], start: bigint): Instants {
 
 /** Those that were found last: all requests of a plan are decided under the same times at the same moment. */
 const remembered = new Map<string, Instants>()
-const MOST_REMEMBERED = 64
+const MOST_REMEMBERED = 256
 
 function findInstants(times: readonly string[], start: bigint): Instants {
   const readers = times.map(timeReader)
@@ -76,11 +80,22 @@ function findInstants(times: readonly string[], start: bigint): Instants {
   }
   const near = written.flatMap((at) => [at, at - 1n, at + 1n, at + MILLISECOND])
   const starts = [start, ...written.filter((at) => at > start)]
-  const edges = edgesOf(windows, start)
-  const midnights = edges.length === 0 ? [] : starts.map((from) => daysAfter(windows, from))
-  const most = Math.max(WEEK + 1, Math.floor(MOST_READ / Math.max(1, edges.length * starts.length * times.length)))
+  let [left, isCut] = [MOST_READ, false]
   const inDays = function* (): Generator<bigint> {
-    for (const some of midnights) for (const at of some.slice(0, most)) for (const edge of edges) yield at + edge
+    if (windows.length === 0) return
+    const every = edgesOf(windows, starts)
+    isCut = every.length > QUARTERS.length && every.length * (WEEK + 1) * times.length > MOST_READ
+    const edges = isCut ? QUARTERS : every
+    for (const from of starts)
+      for (const day of daysAfter(windows, from))
+        for (const edge of edges) {
+          if (left < times.length && day > from + BigInt(WEEK) * DAY) {
+            isCut = true
+            return
+          }
+          left -= times.length
+          yield day + edge
+        }
   }
   const isAll =
     [start, ...near.filter((at) => at > start)].some(isLast) ||
@@ -90,49 +105,62 @@ function findInstants(times: readonly string[], start: bigint): Instants {
     const states = key.split(' ')
     return new Set(times.filter((_, index) => states[index] === 'true'))
   })
-  const isCut = !isAll && midnights.some((some) => some.length > most)
-  return { values: [...found.values()], active, isComplete: isAll || windows.length === 0, isCut }
+  // Windows of the past are not looked for.
+  const isOfPast = windows.length > 0 && written.some((at) => at < start)
+  return { values: [...found.values()], active, isComplete: isAll || !(isCut || isOfPast), isCut: isCut && !isAll }
 }
 
-/** The days at whose edges windows may come together as on no day before, those that come first before those of dates. */
-function daysAfter(windows: readonly Window[], from: bigint): readonly bigint[] {
-  const first = from / DAY
-  const days = new Set<bigint>()
-  const add = (start: bigint, count: number) => {
-    for (let day = 0n; day < count; day++) if (start + day >= first) days.add(start + day)
+/** The first of each sort of days, from the one of a moment on: one that begins before the moment is no whole day, and stands beside its sort. */
+function* daysAfter(windows: readonly Window[], from: bigint): Generator<bigint> {
+  const first = Number(from / DAY)
+  // Local days are those of UTC or beside them, and a window that opened days ago is open yet.
+  const open = Math.max(...windows.map(([, duration]) => Math.ceil(minutesOf(duration) / DAY_MINUTES)))
+  const around = Array.from({ length: open + 4 }, (_, at) => at - open - 2)
+  const rules = [...new Map(windows.map((window) => [dayFieldsOf(window).join(' '), dayRuleOf(window)])).values()]
+  const zones = [...new Set(windows.map(([, , zone]) => zone))].map(offsetReader)
+  const isOfDates = windows.map(dayFieldsOf).some(([day, month]) => day !== '*' || month !== '*')
+  const changing = zones.filter((offsetOf) =>
+    Array.from({ length: YEAR / WEEK + 1 }, (_, week) => offsetOf(first + WEEK * week)).some(
+      (one) => one !== offsetOf(first),
+    ),
+  )
+  const years = isOfDates ? CALENDAR_YEARS : changing.length > 1 ? CLOCK_YEARS : changing.length
+  const seen = new Set<string>()
+  for (let day = first; day <= first + years * YEAR + 2 * WEEK; day++) {
+    const matched = rules.map((isOf) => (isOfDates ? around.map((at) => Number(isOf(day + at))).join('') : day % WEEK))
+    // No zone changes its clocks back within days.
+    const offsets = changing.map((offsetOf) =>
+      offsetOf(day + around[0]!) === offsetOf(day + 1) ? offsetOf(day) : around.map((at) => offsetOf(day + at)).join(),
+    )
+    const sort = [...matched, ...offsets].join(' ')
+    if (seen.has(sort)) continue
+    if (day > first) seen.add(sort)
+    yield BigInt(day) * DAY
   }
-  // Windows are open for a week at most.
-  add(first, 2 * WEEK + 1)
-  for (const zone of new Set(windows.map(([, , name]) => name))) {
-    const offsets = offsetsAfter(zone, from)
-    for (const [week, offset] of offsets.entries())
-      if (week > 0 && offset !== offsets[week - 1]) add(first + BigInt(WEEK * (week - 1)), 3 * WEEK + 1)
-  }
-  const dates = windows.flatMap(datesOf)
-  if (dates.length > 0)
-    for (let day = 0; day < CALENDAR_YEARS * YEAR; day++) {
-      const at = first + BigInt(day)
-      const date = new Date(Number(at) * MS_OF_A_DAY)
-      for (const { isOf, isOfYears, days: open } of dates)
-        if ((day < YEAR || isOfYears) && isOf(date)) add(at - 1n, open + 3)
-    }
-  return [...days].map((day) => day * DAY)
 }
 
-/** The dates for which a window is written, as far as its month and day of the month tell; of one for every day, or for weekdays, nothing. */
-function datesOf([cron, duration]: Window) {
-  const [, , dayField, monthField, weekdays] = cron.split(' ') as [string, string, string, string, string]
-  if (dayField === '*' && monthField === '*') return []
-  const [days, months] = [new Set(numbersOf(dayField, 32)), new Set(numbersOf(monthField, 13))]
-  const isAnyDay = dayField === '*' || weekdays !== '*'
-  return [
-    {
-      isOf: (date: Date) => months.has(date.getUTCMonth() + 1) && (isAnyDay || days.has(date.getUTCDate())),
-      isOfYears: monthField !== '*' || Math.max(...days) > 28,
-      /** How many days it lasts, rounded up. */
-      days: Math.ceil(minutesOf(duration) / DAY_MINUTES),
-    },
-  ]
+/** The fields of a window for the day of the month, the month and the day of the week. */
+function dayFieldsOf([cron]: Window): readonly [day: string, month: string, weekday: string] {
+  return cron.split(' ').slice(2) as [string, string, string]
+}
+
+/** Whether a window opens on a day, counted from the epoch by the clock of its zone. */
+function dayRuleOf(window: Window): (day: number) => boolean {
+  const fields = dayFieldsOf(window)
+  const [days, months, weekdays] = fields.map((field) => new Set(numbersOf(field, 32)))
+  const known = new Map<number, boolean>()
+  const isOf = (day: number): boolean => {
+    const date = new Date(day * MS_OF_A_DAY)
+    if (!months!.has(date.getUTCMonth() + 1)) return false
+    const [isOfDays, isOfWeekdays] = [days!.has(date.getUTCDate()), weekdays!.has(date.getUTCDay())]
+    // With both restricted either suffices.
+    return fields[0] === '*' || fields[2] === '*' ? isOfDays && isOfWeekdays : isOfDays || isOfWeekdays
+  }
+  return (day) => {
+    const found = known.get(day) ?? isOf(day)
+    known.set(day, found)
+    return found
+  }
 }
 
 /** A window as it is written: `CronSpan(cron, duration, zone)`. */
@@ -161,23 +189,20 @@ function momentsIn(times: readonly string[]): {
   return { written, windows }
 }
 
-/** When in a day of UTC windows open or close, in nanoseconds; where that is very often, each quarter of an hour. */
-function edgesOf(windows: readonly Window[], start: bigint): readonly bigint[] {
+/** When in a day of UTC windows open or close, in nanoseconds, by each offset that their zone has within a year after one of the moments. */
+function edgesOf(windows: readonly Window[], starts: readonly bigint[]): readonly bigint[] {
   const edges = new Set<number>()
   for (const [cron, duration, zone] of windows) {
     const [minutes, hours] = cron.split(' ')
     const lasts = minutesOf(duration)
-    for (const offset of new Set(offsetsAfter(zone, start)))
+    for (const offset of new Set(starts.flatMap((start) => offsetsAfter(zone, start))))
       for (const hour of numbersOf(hours!, 24))
         for (const minute of numbersOf(minutes!, 60)) {
           const opens = 60 * hour + minute - offset
           for (const edge of [opens, opens + lasts]) edges.add(((edge % DAY_MINUTES) + DAY_MINUTES) % DAY_MINUTES)
         }
   }
-  const quarters = Array.from({ length: 96 }, (_, quarter) => 15 * quarter)
-  return (edges.size > quarters.length ? quarters : [...edges].sort((a, b) => a - b)).map(
-    (edge) => BigInt(edge) * MINUTE,
-  )
+  return [...edges].sort((a, b) => a - b).map((edge) => BigInt(edge) * MINUTE)
 }
 
 /** The numbers of a field of a cron expression. */
@@ -196,19 +221,41 @@ function minutesOf(duration: string): number {
   )
 }
 
-/** The offsets of a zone at a moment and after each week of the year that follows, in minutes. */
-function offsetsAfter(timeZone: string, start: bigint): readonly number[] {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
-  const weeks = Array.from(
-    { length: YEAR / WEEK + 1 },
-    (_, week) => Number(start / MILLISECOND) + week * WEEK * MS_OF_A_DAY,
-  )
-  return weeks.map((at) => {
-    const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')!.value
-    const [, sign, hours, minutes] = /^GMT([+-])(\d\d):(\d\d)/.exec(name) ?? ['', '+', '0', '0']
-    return Number(`${sign}1`) * (60 * Number(hours) + Number(minutes))
-  })
+/** The offsets of a zone on the day of a moment and after each week of the year that follows, in minutes. */
+function offsetsAfter(zone: string, start: bigint): readonly number[] {
+  const offsetOf = offsetReader(zone)
+  return Array.from({ length: YEAR / WEEK + 1 }, (_, week) => offsetOf(Number(start / DAY) + WEEK * week))
 }
+
+const offsetReaders = new Map<string, (day: number) => number>()
+
+/** Reads the offsets of a zone at the beginnings of days of UTC, in minutes; a change is looked for in weeks that end with another offset. */
+function offsetReader(timeZone: string): (day: number) => number {
+  const known = offsetReaders.get(timeZone)
+  if (known) return known
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
+  const read = new Map<number, number>()
+  const readAt = (day: number): number => {
+    const found = read.get(day)
+    if (found !== undefined) return found
+    const name = format.formatToParts(day * MS_OF_A_DAY).find(({ type }) => type === 'timeZoneName')!.value
+    const [, sign, hours, minutes] = /^GMT([+-])(\d\d):(\d\d)/.exec(name) ?? ['', '+', '0', '0']
+    const offset = Number(`${sign}1`) * (60 * Number(hours) + Number(minutes))
+    read.set(day, offset)
+    return offset
+  }
+  const offsetOf = (day: number): number => {
+    const week = day - (day % WEEK)
+    const offset = readAt(week)
+    return readAt(week + WEEK) === offset ? offset : readAt(day)
+  }
+  if (offsetReaders.size >= MOST_ZONES) offsetReaders.delete(offsetReaders.keys().next().value!)
+  offsetReaders.set(timeZone, offsetOf)
+  return offsetOf
+}
+
+/** Of which offsets are remembered. */
+const MOST_ZONES = 64
 
 function someOf(moments: Iterable<bigint>, isIt: (at: bigint) => boolean): boolean {
   for (const at of moments) if (isIt(at)) return true

@@ -155,26 +155,26 @@ const TIMED: readonly Mutant[] = [
   {
     mistake: 'windows that come again are not looked for',
     file: 'authority/instants.ts',
-    from: "if (windows.length > 0) return 'sometimes'",
-    to: '',
+    from: 'if (windows.length === 0) return',
+    to: 'return',
   },
   {
     mistake: 'the moment of the question is the only one',
     file: 'authority/instants.ts',
-    from: 'new Set([start, ...later].map(read))',
-    to: 'new Set([start].map(read))',
+    from: 'values[index]! >= start',
+    to: 'values[index]! === start',
   },
   {
     mistake: 'moments that are past count',
     file: 'authority/instants.ts',
-    from: 'LAST].filter((at) => at > start)',
-    to: 'LAST]',
+    from: '.filter((_, index) => values[index]! >= start)',
+    to: '',
   },
   {
-    mistake: 'the moments beside those that are written are not tried, nor the last',
+    mistake: 'the moments that are written are not tried, nor those after them',
     file: 'authority/instants.ts',
-    from: '[at - MILLISECOND, at, at + MILLISECOND]), LAST]',
-    to: '[at - MILLISECOND])]',
+    from: '[at, at - 1n, at + 1n, at + MILLISECOND]',
+    to: '[at - 1n]',
   },
 ]
 

@@ -1,7 +1,7 @@
 /** Policies whose times may change an answer, and at which moments. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { timedBy } from '../../src/authority/index.ts'
+import { instantsOf, timedBy, whenActive } from '../../src/authority/index.ts'
 import { authorize, compilePolicy, type PolicyContext, type PolicyText } from '../../src/policy/index.ts'
 import { runs } from '../runs.ts'
 
@@ -59,12 +59,77 @@ test('authority: where not every moment was looked at, each policy is named that
   )
 })
 
+const nanoseconds = (at: string) => BigInt(Date.parse(at)) * 1_000_000n
+const span = (cron: string, duration: string, zone = 'UTC') => `CronSpan('${cron}', '${duration}', '${zone}')`
+
+test('authority: when times are open together is found where they first are after years', () => {
+  const together = (start: string, ...times: readonly string[]) => {
+    const { values, active, isCut } = instantsOf(times, nanoseconds(start))
+    const at = active.findIndex(({ size }) => size === times.length)
+    const moment = at === -1 ? 'never' : new Date(Number(values[at]! / 1_000_000n)).toISOString()
+    return isCut ? 'cut' : moment
+  }
+  const [fridays, thirteenths] = [span('0 0 * * 5', '1d'), span('0 3 13 * *', '1h')]
+  expect(together('2029-07-14T00:00:00Z', fridays, thirteenths)).toBe('2030-09-13T03:00:00.000Z')
+  expect(together('2026-07-01T00:00:00Z', fridays, thirteenths, span('0 0 * 6 *', '1d'))).toBe(
+    '2031-06-13T03:00:00.000Z',
+  )
+  // The 13th begins at ten of the evening before in summer alone, by the clock of UTC.
+  const byOslo = span('0 0 13 * *', '1h', 'Europe/Oslo')
+  expect(together('2026-01-01T12:00:00Z', byOslo, span('0 22 * * 4', '1h'))).toBe('2027-08-12T22:00:00.000Z')
+  // No hour is skipped or repeated but on Sundays: on the 25th of March, after years.
+  const skipped = [span('30 2 25 * *', '10m', 'Europe/Oslo'), span('30 3 25 * *', '10m', 'Europe/Oslo')]
+  expect(together('2026-01-01T12:00:00Z', ...skipped)).toBe('2029-03-25T01:30:00.000Z')
+  expect(together('2080-03-01T00:00:00Z', span('0 0 29 2 *', '1d'), span('0 0 * * 6', '1d'))).toBe(
+    '2116-02-29T00:00:00.000Z',
+  )
+  expect(together('2026-01-01T12:00:00Z', fridays, span('0 0 * * 4', '1d'))).toBe('never')
+})
+
+test('authority: a time that never opens, and one that never closes, is told as such', () => {
+  const when = (time: string) => whenActive(time, REQUEST.now)
+  expect(
+    [
+      span('0 0 30 2 *', '7d'),
+      span('0 0 31 2,4,6,9,11 *', '1d', 'Europe/Oslo'),
+      `${span('0 0 * * 5', '1d')} && ${span('0 0 * * 4', '1d')}`,
+      `${span('0 0 13 * *', '1d')} && ${span('0 0 14 * *', '1d')}`,
+      `${span('0 9 * * *', '8h')} && time.now < Timestamp('2025-01-01T00:00:00Z')`,
+    ].map(when),
+  ).toEqual(Array(5).fill('never'))
+  expect([span('0 0 * * *', '1d'), span('* * * * *', '1m'), `!${span('0 0 30 2 *', '1d')}`].map(when)).toEqual(
+    Array(3).fill('always'),
+  )
+  expect(
+    [
+      span('0 0 29 2 *', '1d'),
+      span('0 0 30 2 0', '1d'),
+      `${span('0 0 29 2 *', '1d')} && ${span('0 0 * * 6', '1d')}`,
+      span('0 0 * * *', '23h'),
+      // By the clock of the zone a day of 25 hours leaves one.
+      span('0 0 * * *', '1d', 'Europe/Oslo'),
+    ].map(when),
+  ).toEqual(Array(5).fill('sometimes'))
+})
+
+test('authority: where windows open too often to be followed, it is said that not all was looked at', () => {
+  const minutes = Array.from({ length: 8 }, (_, at) => span(`${2 * at}-${2 * at + 1} * * * *`, '1m'))
+  const together = instantsOf(["time.now < Timestamp('2020-01-01T00:00:00Z')", ...minutes], REQUEST.now)
+  expect([together.isCut, together.isComplete]).toEqual([true, false])
+  // Each minute of one is followed.
+  expect(instantsOf([span('1 * * * *', '1m')], REQUEST.now)).toMatchObject({ isCut: false, isComplete: true })
+  expect(whenActive(`${span('7 * * * *', '1m')} && ${span('6 * * * *', '2m')}`, REQUEST.now)).toBe('sometimes')
+})
+
 /** Hours and days in which they are open, as a person would tell them. */
 const OPENINGS: readonly (readonly [time: string, isOpen: (at: Date) => boolean])[] = [
   [NIGHT, (at) => at.getUTCHours() >= 20 || at.getUTCHours() < 5],
   ["CronSpan('0 5 * * *', '15h', 'UTC')", (at) => at.getUTCHours() >= 5 && at.getUTCHours() < 20],
   ["CronSpan('0 0 * * 6,0', '1d', 'UTC')", (at) => [0, 6].includes(at.getUTCDay())],
   ["!CronSpan('0 0 * * 6,0', '24h', 'UTC')", (at) => ![0, 6].includes(at.getUTCDay())],
+  ["CronSpan('0 0 * * 5', '1d', 'UTC')", (at) => at.getUTCDay() === 5],
+  ["CronSpan('0 0 13,14 * *', '1d', 'UTC')", (at) => [13, 14].includes(at.getUTCDate())],
+  ["CronSpan('0 0 * 6 *', '1d', 'Asia/Tokyo')", (at) => new Date(at.getTime() + 9 * 3_600_000).getUTCMonth() === 5],
   ["CronSpan('0 21 1 1 *', '1h', 'Europe/Oslo')", (at) => at.toISOString().slice(5, 13) === '01-01T20'],
   ["time.now >= Timestamp('2026-01-04T00:00:00Z')", (at) => at.getTime() >= Date.parse('2026-01-04T00:00:00Z')],
   ["time.now < Timestamp('2025-12-24T00:00:00Z')", () => false],
