@@ -1,8 +1,11 @@
-/** A reporter beside another, `npm test -- --reporter=default --reporter=test/cost.ts`: which test files cost most. */
+/**
+ * A reporter beside another, `npm test -- --reporter=default --reporter=test/cost.ts`: which test files cost most, as many of them as
+ * `QUORATE_COSTS` says.
+ */
 import { relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 
-const SHOWN = 20
+const SHOWN = Number(process.env['QUORATE_COSTS'] ?? 20)
 
 export default class CostReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
