@@ -10,7 +10,7 @@ export interface Rate {
    * @param hold @default throws `client/rate-limited` where the wait is longer than a minute
    * @param prepare What has to be done before the request can go, such as its stamp. Called soon before its turn: as many requests as go
    * in half a second are prepared at once or wait prepared, and none while the API wants no requests. Who is ready does not wait for who
-   * is not. What it throws is thrown here.
+   * is not. What it throws is thrown here. One that is cancelled before is not prepared, and ends at once.
    * @default nothing
    */
   take(signal?: AbortSignal, hold?: (ms: number) => void, prepare?: () => Promise<void>): Promise<Turn>
@@ -147,6 +147,22 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
     },
   })
 
+  /** Waits for a place among those that are prepared. */
+  const place = (signal: AbortSignal | undefined) =>
+    new Promise<void>((resolve, reject) => {
+      const enter = () => {
+        signal?.removeEventListener('abort', leave)
+        resolve()
+      }
+      const leave = () => {
+        unprepared.splice(unprepared.indexOf(enter), 1)
+        reject(signal!.reason)
+      }
+      signal?.throwIfAborted()
+      signal?.addEventListener('abort', leave)
+      unprepared.push(enter)
+    })
+
   /** Waits for as long as the API wants no requests: what is prepared meanwhile would be old, and is under way for whoever stops it. */
   const quiet = async (signal: AbortSignal | undefined, hold: (ms: number) => void) => {
     for (;;) {
@@ -169,7 +185,7 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
     async take(signal, hold = assertShort, prepare) {
       if (!prepare) return take(signal, hold)
       if (prepared < mostPrepared) prepared++
-      else await new Promise<void>((resolve) => unprepared.push(resolve))
+      else await place(signal)
       try {
         await quiet(signal, hold)
         await prepare()

@@ -185,6 +185,28 @@ describe('rate: what a request needs before its turn', () => {
     await run(rate.take(undefined, undefined, () => Promise.resolve()))
     expect(timing.now()).toBe(0)
   })
+
+  test('one that is cancelled while it waits to be prepared ends at once, and takes no place from the next', async () => {
+    const { timing, run } = createSleepers()
+    const rate = createRate({ requestsPerSecond: 1, timing })
+    const hung = Promise.withResolvers<void>()
+    const held = [
+      rate.take(undefined, undefined, () => hung.promise),
+      rate.take(undefined, undefined, () => hung.promise),
+    ]
+    const abort = new AbortController()
+    let isPrepared = false
+    const cancelled = rate.take(abort.signal, undefined, async () => {
+      isPrepared = true
+    })
+    const next = rate.take(undefined, undefined, () => Promise.resolve())
+    abort.abort(new Error('enough'))
+    await expect(run(cancelled)).rejects.toThrow('enough')
+    hung.resolve()
+    await run(Promise.all([...held, next]))
+    expect(isPrepared).toBe(false)
+    expect(timing.now()).toBeLessThan(2_200)
+  })
 })
 
 describe('rate: what a refusal does', () => {
