@@ -99,6 +99,8 @@ export interface FinalOfSend {
   readonly transactionHash: string
   readonly block: string
   readonly confirmations: number
+  /** How many nodes have said so; none where it was kept before they were counted. */
+  readonly nodes?: number
   /** In the smallest unit of the chain's currency. */
   readonly fee?: string
 }

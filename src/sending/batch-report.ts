@@ -40,6 +40,8 @@ interface ReportRow {
   readonly confirmations?: number
   /** Who says that it is in a block. */
   readonly reportedBy?: Finality['reportedBy']
+  /** How many nodes of the user's own say so. */
+  readonly nodes?: number
   /** The send of this ledger that has its nonce. */
   readonly replacedBy?: ReplacedBy
   /** Where nobody could be asked how it stands: when the ledger was told last, ISO 8601. */
@@ -117,6 +119,7 @@ function toRow(stand: StandingRow): ReportRow {
     ...(fee === undefined ? {} : { fee }),
     ...(finality?.confirmations === undefined ? {} : { confirmations: finality.confirmations }),
     ...(finality === undefined ? {} : { reportedBy: finality.reportedBy }),
+    ...(finality?.nodes === undefined ? {} : { nodes: finality.nodes }),
     ...(replacedBy === undefined ? {} : { replacedBy }),
     ...(recordedAt === undefined ? {} : { recordedAt }),
     ...(reason === undefined ? {} : { reason }),
@@ -148,6 +151,7 @@ const COLUMNS = [
   'next',
   'replacedBy',
   'recordedAt',
+  'nodes',
 ] as const
 
 /** One line for each row, after the names of the columns. */

@@ -27,6 +27,8 @@ export interface NodeSettings {
 /** Who says that a send is in a block, and how deep it is there. Plain JSON. */
 export interface Finality {
   readonly reportedBy: 'node' | 'api'
+  /** How many nodes have said so; one alone may lie. None by the API, nor of what was kept before they were counted. */
+  readonly nodes?: number
   /** Number of its block; on Solana the slot. */
   readonly block?: string
   /** Blocks on top of it, its own counted. */
@@ -71,18 +73,21 @@ export async function withFinality<One extends Included>(
     if (progress?.state !== 'included') return undefined
     const kept = sendId === undefined ? undefined : await ledger.getFinal(sendId)
     if (kept !== undefined && kept.transactionHash === hash) {
-      const { block, confirmations, fee } = kept
-      return { reportedBy: 'node', block, confirmations, of: confirmations, ...(fee && { fee }) }
+      const { block, confirmations, nodes, fee } = kept
+      const depth = { block, confirmations, of: confirmations }
+      return { reportedBy: 'node', ...(nodes && { nodes }), ...depth, ...(fee && { fee }) }
     }
     const urls = settings.nodes[chainOf(order)] ?? []
     if (urls.length === 0 || hash === undefined) return { reportedBy: 'api' }
     const asked = urls.map(async (url) =>
       (await lookerOf(url, chainOf(order)))({ hash, sender: senderOf(order), block: progress.receipt?.block }),
     )
-    const said = leastOf(await Promise.all(asked))
+    const least = leastOf(await Promise.all(asked))
+    const said = least.reportedBy === 'node' ? { ...least, nodes: new Set(urls).size } : least
     if (sendId !== undefined && isFinality(said)) {
-      const { block, of, fee } = said
-      await ledger.setFinal(sendId, { transactionHash: hash, block: block!, confirmations: of!, ...(fee && { fee }) })
+      const { block, of, nodes, fee } = said
+      const final = { transactionHash: hash, block: block!, confirmations: of!, ...(nodes && { nodes }) }
+      await ledger.setFinal(sendId, { ...final, ...(fee && { fee }) })
     }
     return said
   }

@@ -147,7 +147,7 @@ describe('send --batch: a file is sent row by row', () => {
     expect(await day.paid()).toBe(paid + 4_000_000_000n)
     const [head, ...rows] = day.file('paid.csv').trim().split('\r\n')
     expect(head).toBe(
-      'row,reference,from,to,amount,state,transactionHash,reason,activityId,block,fee,confirmations,reportedBy,nonce,next,replacedBy,recordedAt',
+      'row,reference,from,to,amount,state,transactionHash,reason,activityId,block,fee,confirmations,reportedBy,nonce,next,replacedBy,recordedAt,nodes',
     )
     expect(rows.map((row) => row.split(',').slice(0, 6).join())).toEqual([
       `2,PAY-0,${day.from},payroll,1 gwei,included`,

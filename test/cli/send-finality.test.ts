@@ -137,7 +137,7 @@ describe('send finality: on Ethereum', () => {
     const hash = await pay()
     await mine(NEEDED)
     node.fault = ({ method }) => (/blockNumber/.test(method) ? { behind: 1 } : undefined)
-    expect(await look(hash, [anvil.url, node.url])).toMatchObject({ confirmations: NEEDED - 1 })
+    expect(await look(hash, [anvil.url, node.url])).toMatchObject({ confirmations: NEEDED - 1, nodes: 2 })
     node.fault = () => 'dropped'
     expect(await look(hash, [anvil.url, node.url])).toEqual({ reportedBy: 'api', node: 'no answer' })
     node.fault = () => undefined
@@ -219,17 +219,21 @@ test('send finality: `send`, `sends` and their JSON say it alike', async () => {
   const environment = { QUORATE_CHAINS: `${SEPOLIA}=${day.anvil.url}` }
   const more = ['--yes', '--confirmations', `${SEPOLIA}=3`]
   const first = await day.send(more, given, { environment })
-  expect(first.stderr).toMatch(/included {6}0x\w+ {2}in block \d+, for a fee of [\d.]+ ETH, 1 of 3 confirmations\n/)
+  expect(first.stderr).toMatch(
+    /included {6}0x\w+ {2}in block \d+, for a fee of [\d.]+ ETH, 1 of 3 confirmations, as reported by one node\n/,
+  )
   const alone = await day.send(['--yes'], given)
   expect(alone.stderr).toMatch(/included {6}0x\w+ {2}in block \d+, for a fee of [\d.]+ ETH, as reported by the API\n/)
   await day.anvil.rpc('anvil_mine', '0x2')
   const list = (...args: string[]) =>
     quorate(['sends', ...args], { env: { ...day.env, ...environment }, cwd: day.folder })
   expect((await list()).stdout).toMatch(
-    /included {6}0x\w+ {2}in block \d+, nonce 0, for a fee of [\d.]+ ETH, 3 of 12 confirmations\n/,
+    /included {6}0x\w+ {2}in block \d+, nonce 0, for a fee of [\d.]+ ETH, 3 of 12 confirmations, as reported by one node\n/,
   )
   const done = await list('--confirmations', `${SEPOLIA}=3`)
-  expect(done.stdout).toMatch(/^FINAL .* final {9}0x\w+ {2}in block \d+, nonce 0, for a fee of [\d.]+ ETH\n$/)
+  expect(done.stdout).toMatch(
+    /^FINAL .* final {9}0x\w+ {2}in block \d+, nonce 0, for a fee of [\d.]+ ETH, as reported by one node\n$/,
+  )
   const held = await day.anvil.rpc<string>('eth_getBalance', day.address, 'latest')
   expect(done.stderr).toMatch(
     / sender +\S+ \(0x\w+\) on eip155:11155111 has 99\.9\d+ ETH, as reported by the node at 127\.0\.0\.1:\d+\n/,
@@ -239,7 +243,7 @@ test('send finality: `send`, `sends` and their JSON say it alike', async () => {
   const [told] = sends!
   expect(told!['nonce']).toBe('0')
   expect(senders).toMatchObject([{ address: day.address, chain: SEPOLIA, balance: { atomic: String(BigInt(held)) } }])
-  expect(told).toMatchObject({ state: 'final', finality: { reportedBy: 'node', confirmations: 3, of: 3 } })
+  expect(told).toMatchObject({ state: 'final', finality: { reportedBy: 'node', nodes: 1, confirmations: 3, of: 3 } })
   expect((await day.send(['--yes'], given)).stderr).toContain('final')
 })
 
@@ -270,7 +274,7 @@ test('send finality: a send whose block was taken back is broadcasting again, un
   const fee = `${BigInt(cost.gasUsed) * BigInt(cost.effectiveGasPrice)}`
   expect(before).toMatchObject({ finality: { fee } })
   expect(await report()).toMatchObject({
-    rows: [{ state: 'included', nonce: '0', fee, reportedBy: 'node', confirmations: 1 }],
+    rows: [{ state: 'included', nonce: '0', fee, reportedBy: 'node', nodes: 1, confirmations: 1 }],
     senders: [{ address: day.address, by: expect.stringContaining('the node at ') }],
   })
   await day.anvil.rpc('evm_setAutomine', false)

@@ -150,10 +150,11 @@ function whereText({ receipt, transactionHash }: SendProgress, { finality, nonce
   ]
 }
 
-/** Who says that it is in a block: nothing more is to be said of what is final. */
+/** Who says that it is in a block, where that is the API or one node alone: either may lie; and how far it is from final. */
 function finalityText(finality: Finality | undefined): readonly string[] {
   if (finality?.reportedBy !== 'node') return ['as reported by the API']
-  return isFinality(finality) ? [] : [`${finality.confirmations} of ${finality.of} confirmations`]
+  const depth = isFinality(finality) ? [] : [`${finality.confirmations} of ${finality.of} confirmations`]
+  return finality.nodes === 1 ? [...depth, 'as reported by one node'] : depth
 }
 
 const NODE_SAYS = {
