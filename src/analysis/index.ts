@@ -18,6 +18,7 @@ export {
 export { type ComparedPower, comparePolicies, type PolicySet, type Relation, relationOf } from './compare.ts'
 export { listenToComputing } from './computing.ts'
 export { effectOf } from './effect.ts'
+export { GAINS } from './families.ts'
 export { type ForecastInput, forecast } from './forecast.ts'
 export { type HeldPower, heldPowers } from './held-powers.ts'
 export {

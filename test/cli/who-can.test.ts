@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, onTestFinished, test } from 'vitest'
-import type { WhoCanView } from '../../src/cli/views/who-can.ts'
-import { renderWhoCanCsv } from '../../src/cli/views/who-can-table.ts'
+import { createStyle } from '../../src/cli/io.ts'
+import { renderWhoCan, type WhoCanView } from '../../src/cli/views/who-can.ts'
+import { renderWhoCanCsv, renderWhoCanMarkdown } from '../../src/cli/views/who-can-table.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { fromTimestamp } from '../../src/protocol/index.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
@@ -107,6 +108,18 @@ test('who-can: powers of the live organization with a key that may only read; no
   ])
   const over = await quorateShared(['who-can', 'quorum', '--csv'], { env })
   expect(over.stdout).toMatch(/^quorum,,ACTIVITY_TYPE_UPDATE_ROOT_QUORUM,(?:"[^"]+"|[^,]+),,,the root quorum,,20/m)
+  // What somebody has no part in others may have.
+  const without = ['who-can', 'quorum', '--user', 'bob', '--indirect']
+  expect((await quorateShared(without, { env })).stdout).toContain(
+    '\nonly what bob takes part in: others may have these powers without bob\nbob can do nothing of what is asked about, alone or with others\n\nbob gets no more power of this kind by moves\n',
+  )
+  const withoutPage = await quorateShared([...without, '--markdown'], { env })
+  expect(withoutPage.stdout).toContain('bob can do nothing of what is asked about, alone or with others.')
+  expect(withoutPage.stdout).toContain('bob gets no more power of this kind by moves.')
+  expect(readReport((await quorateShared([...without, '--json'], { env })).stdout)).toMatchObject({
+    user: 'bob',
+    rows: [],
+  })
   const stranger = await quorateShared(['who-can', '--user', 'mallory'], { env })
   expect(stranger.stderr).toContain('error cli/unknown-user: there is no user `mallory`')
 
@@ -126,7 +139,18 @@ test('who-can: powers of the live organization with a key that may only read; no
   const lost = await quorateShared(['who-can', '--wallet', 'lost'], { env })
   expect(lost.stderr).toContain('error cli/unknown-wallet: there is no wallet `lost`')
   const key = await quorateShared(['who-can', '--key', 'cold'], { env })
-  expect(key.stderr).toContain('error cli/unknown-wallet: there is no private key `cold`')
+  expect(key.stderr).toMatch(/error cli\/unknown-wallet: there is no private key `cold`\n {2}known +none\n/)
+  for (const [one, other] of [
+    ['--json', '--csv'],
+    ['--csv', '--markdown'],
+    ['--json', '--markdown'],
+  ] as const) {
+    const forms = await quorateShared(['who-can', 'sign', one, other], { env })
+    expect([forms.exit, forms.stderr]).toEqual([
+      1,
+      expect.stringContaining(`expected \`${one}\` or \`${other}\`, got both`),
+    ])
+  }
   const both = await quorateShared(['who-can', '--key', 'cold', '--wallet', 'cold'], { env })
   expect(both.stderr).toContain('error cli/usage: expected `--wallet` or `--key`, got both')
   expect(await countActivities(service)).toBe(before)
@@ -366,6 +390,10 @@ test('who-can --indirect: the way that is told is played in the service, and end
   expect(shown.stdout).toMatch(
     /sign, by moves {2}wallet\.cold\n(?: {2}[A-Z0-9_, ]+\n)+ {2}bob\n {4}1\. UPDATE_USER_TAG: bob {2}by tagging\n/,
   )
+  const page = await quorateShared(['who-can', 'sign', '--indirect', '--markdown'], { env })
+  expect(page.stdout).toMatch(
+    /\| bob \| `ACTIVITY_TYPE_UPDATE_USER_TAG`: bob, by `tagging`; `ACTIVITY_TYPE_SIGN_[A-Z_0-9]+`: bob, by `desk` \|/,
+  )
 
   const sign = {
     signWith: signWith!,
@@ -381,6 +409,41 @@ test('who-can --indirect: the way that is told is played in the service, and end
   })
   const signed = await bob.client.submit('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', sign)
   expect(signed.status).toBe('ACTIVITY_STATUS_COMPLETED')
+})
+
+test('who-can --indirect: a step of no policy is the root quorum’s, or the right to one’s own credentials', () => {
+  const step = { people: ['each of them'], policies: [] }
+  const report: WhoCanView = {
+    ...{ organization: { id: '', name: 'acme' }, at: '2026-01-01T00:00:00.000Z', stateDigest: 'sha256:1', unread: [] },
+    rows: [],
+    indirect: {
+      roots: [
+        {
+          people: ['bob'],
+          isConditional: false,
+          steps: [
+            { ...step, activity: 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', gains: 'adds credentials of its own' },
+            {
+              ...step,
+              activity: 'ACTIVITY_TYPE_UPDATE_POLICY_V2',
+              gains: 'writes any policy that allows',
+              condition: 'a == 1',
+            },
+          ],
+        },
+      ],
+      rows: [],
+      limits: [],
+    },
+  }
+  const right = 'the built-in right to change one’s own credentials'
+  const text = renderWhoCan(report, createStyle(false))
+  expect(text).toContain(`1. CREATE_API_KEYS_V2: each of them  by ${right}\n`)
+  expect(text).toContain('2. UPDATE_POLICY_V2: each of them  as the root quorum\n')
+  expect(renderWhoCanMarkdown(report)).toContain(
+    `\`ACTIVITY_TYPE_CREATE_API_KEYS_V2\`: each of them, by ${right}; \`ACTIVITY_TYPE_UPDATE_POLICY_V2\`: each of them, by the root quorum, under condition \`a == 1\``,
+  )
+  expect(renderWhoCanCsv(report)).toContain(`,"${right}; the root quorum",`)
 })
 
 test('who-can: as it was at a time, what has changed since, and what definitions would change; nothing is submitted', async () => {

@@ -371,6 +371,7 @@ const whoCanReport: WhoCanView = {
   at: 'noon',
   stateDigest: 'digest',
   unread: ['wallet'],
+  user: 'alice',
   rows: [
     {
       power: 'sign',
@@ -816,7 +817,7 @@ const VIEWS: readonly View[] = [
     name: 'who-can: as CSV',
     given: whoCanReport,
     render: (report) => renderWhoCanCsv(report),
-    not: ['why'],
+    not: ['user', 'why'],
   },
   {
     name: 'who-can: as Markdown',

@@ -19,7 +19,7 @@ export function readHolder({ resources }: Actual, { wallet, key }: CommandInput[
     'cli/unknown-wallet',
     `there ${found.length === 0 ? `is no ${sort}` : `are several ${sort}s`} \`${name}\``,
     {
-      facts: { known: known.slice(0, 20).join(', '), submitted: 'nothing' },
+      facts: { known: known.slice(0, 20).join(', ') || 'none', submitted: 'nothing' },
       next: `give its name, address or id; \`--wallet\` is for wallets, \`--key\` for private keys`,
     },
   )

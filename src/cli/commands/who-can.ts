@@ -30,6 +30,10 @@ import { showDifference } from './who-can-diff.ts'
 export async function whoCan(input: CommandInput): Promise<ExitCode> {
   const { args } = input
   const powers = args.length === 0 ? undefined : args.map(readPower)
+  const [form, other] = ['json', 'csv', 'markdown'].filter((name) =>
+    name === 'json' ? input.json : input.options[name],
+  )
+  if (form !== undefined && other !== undefined) throw notBoth(`--${form}`, `--${other}`)
   if (input.options['diff'] !== undefined) return showDifference(input, powers)
   const subject = await readSubject(input)
   if (!subject) return EXIT.error
@@ -65,6 +69,7 @@ export async function whoCan(input: CommandInput): Promise<ExitCode> {
     // What is inside has powers of its own.
     unread: (actual.unread ?? []).filter((kind) => kind !== 'subOrganization'),
     ...(unknown.length > 0 ? { unknown } : {}),
+    ...(user === undefined ? {} : { user }),
     rows,
     ...(indirect
       ? {

@@ -1,7 +1,17 @@
 import { csvLine, markdownCode, markdownText } from '../../diagnostics/index.ts'
 import { amountNote, deniersText, waysText } from '../../plan/index.ts'
 import { view } from '../screen.ts'
-import { notYetText, valueText, type WhoCanView, whoseText } from './who-can.ts'
+import {
+  nobodyText,
+  noMovesText,
+  notYetText,
+  ofUserText,
+  ROOT_QUORUM,
+  stepPolicies,
+  valueText,
+  type WhoCanView,
+  whoseText,
+} from './who-can.ts'
 
 const COLUMNS = [
   ...['power', 'over', 'activities', 'people', 'condition', 'unless', 'policies', 'steps', 'at', 'state'],
@@ -32,7 +42,7 @@ export const renderWhoCanCsv = view(
             people: ways === 'unknown' ? 'unknown' : waysText(ways),
             condition,
             unless: unless.join('; '),
-            policies: [...policies, ...(condition === '' ? ['the root quorum'] : [])].join('; '),
+            policies: [...policies, ...(condition === '' ? [ROOT_QUORUM] : [])].join('; '),
             unknown: ways === 'unknown' ? TOO_MANY : '',
             policyIds: idsOf(policies),
           }),
@@ -53,7 +63,7 @@ export const renderWhoCanCsv = view(
             people: people.join(' and ') || 'anybody',
             condition: steps.flatMap(({ condition }) => condition ?? []).join('; '),
             unless: steps.flatMap(({ unless = [] }) => unless).join('; '),
-            policies: steps.flatMap(({ policies }) => policies).join('; '),
+            policies: steps.flatMap(stepPolicies).join('; '),
             steps: steps.map((step) => `${step.activity}: ${step.people.join(' and ')}`).join('; '),
             unknown: isConditional ? 'perhaps: conditions are taken to be met' : '',
             policyIds: idsOf(steps.flatMap(({ policies }) => policies)),
@@ -74,7 +84,7 @@ const TOO_MANY = 'there are too many sets of people to try them all'
 
 /** The answer of `quorate who-can` as Markdown: a table for each power, and one of what they rest on where that was asked. */
 export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
-  const { organization, at, stateDigest, unread, unknown = [], rows, indirect, why, beganAt } = report
+  const { organization, at, stateDigest, unread, unknown = [], rows, indirect, why, beganAt, user } = report
   const code = (texts: readonly string[]) => texts.map(markdownCode).join(', ')
   const missing = unread.length === 0 ? [] : [`**Not read, so that more may be possible**: ${code(unread)}`, '']
   const direct = rows.flatMap(({ power, over, activities, lines }) => [
@@ -85,7 +95,7 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
       ['who', 'by', 'under condition', 'unless'],
       lines.map(({ ways, policies, condition, unless = [], deniedBy }) => [
         ways === 'unknown' ? '**unknown**: there are too many sets of people to try' : markdownText(waysText(ways)),
-        [...policies.map(markdownCode), ...(condition === undefined ? ['the root quorum'] : [])].join(', '),
+        [...policies.map(markdownCode), ...(condition === undefined ? [ROOT_QUORUM] : [])].join(', '),
         condition === undefined ? '' : conditionCode(condition),
         unless.map((one) => `${markdownText(deniersText(deniedBy))} denies ${conditionCode(one)}`).join(', '),
       ]),
@@ -101,7 +111,18 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
       ['who', 'steps'],
       ways.map(({ people, isConditional, steps }) => [
         `${markdownText(people.join(' and ') || 'anybody')}${isConditional ? ', perhaps' : ''}`,
-        steps.map((step) => `${markdownCode(step.activity)}: ${markdownText(step.people.join(' and '))}`).join('; '),
+        steps
+          .map((step) => {
+            const { activity, people: voters, policies, condition, unless = [], deniedBy } = step
+            const by = policies.length > 0 ? policies.map(markdownCode) : stepPolicies(step).map(markdownText)
+            const told = [
+              `${markdownCode(activity)}: ${markdownText(voters.join(' and '))}, by ${by.join(', ')}`,
+              ...(condition === undefined ? [] : [`under condition ${conditionCode(condition)}`]),
+              ...unless.map((one) => `unless ${markdownText(deniersText(deniedBy))} denies ${conditionCode(one)}`),
+            ]
+            return told.join(', ')
+          })
+          .join('; '),
       ]),
     ),
   ])
@@ -122,16 +143,22 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
     '',
     ...missing,
     ...unknown.flatMap((one) => [`**More may be possible**: ${markdownText(one)}`, '']),
+    ...(user === undefined ? [] : [`Told is ${markdownText(ofUserText(user))}.`, '']),
     ...(beganAt !== undefined
       ? [`**Nobody**: ${markdownText(notYetText({ at, beganAt }))}.`, '']
       : rows.length === 0
-        ? ['Nobody can do what is asked about.', '']
+        ? [`${markdownText(sentence(nobodyText(report)))}.`, '']
         : direct),
     ...moved,
+    ...(indirect && paths.length === 0 ? [`${markdownText(sentence(noMovesText(user)))}.`, ''] : []),
     ...limits,
     ...(why ? [heading('What they rest on', []), ...table(['what', 'text', 'whose'], reasons)] : []),
   ].join('\n')
 })
+
+function sentence(text: string): string {
+  return text.startsWith('nobody') ? text.replace('n', 'N') : text
+}
 
 /** An open condition, with its amounts also in coins. */
 function conditionCode(condition: string): string {

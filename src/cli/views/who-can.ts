@@ -1,4 +1,11 @@
-import type { IndirectPath, IndirectPowers, PowerLine, PowerRow } from '../../analysis/index.ts'
+import {
+  GAINS,
+  type IndirectPath,
+  type IndirectPowers,
+  type IndirectStep,
+  type PowerLine,
+  type PowerRow,
+} from '../../analysis/index.ts'
 import type { PowerReason } from '../../operations/index.ts'
 import { amountNote, authorText, deniersText, type Ways, waysText } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
@@ -20,6 +27,8 @@ export interface WhoCanView {
   readonly unread: readonly string[]
   /** ISO 8601; present where the organization did not exist at the time that is asked about: when it began. Then nobody can do anything. */
   readonly beganAt?: string
+  /** Whom every set of people has that is told, by name; absent where all sets are told. */
+  readonly user?: string
   /** What is not known of a former state, in words; absent when there is nothing of the kind. */
   readonly unknown?: readonly string[]
   readonly rows: readonly (Omit<PowerRow, 'lines'> & { readonly lines: readonly WhoCanLine[] })[]
@@ -34,17 +43,29 @@ export function notYetText({ at, beganAt }: { readonly at: string; readonly bega
   return `the organization did not exist at ${at}: it began at ${beganAt}`
 }
 
+/** Where nobody can do it, or none with a user that was asked about. */
+export function nobodyText({ user }: Pick<WhoCanView, 'user'>): string {
+  return user === undefined
+    ? 'nobody can do what is asked about'
+    : `${user} can do nothing of what is asked about, alone or with others`
+}
+
+/** What is left out where a user was asked about. */
+export function ofUserText(user: string): string {
+  return `only what ${user} takes part in: others may have these powers without ${user}`
+}
+
 /** A paragraph a power: over what, by which activities, and who, by which policies. */
 export const renderWhoCan = view((report: WhoCanView, style: Style): string => {
-  const { organization, at, stateDigest, unread, rows, beganAt } = report
+  const { organization, at, stateDigest, unread, rows, beganAt, user } = report
   const head = `${style.strong(organization.name)} ${style.dim(`${organization.id === '' ? '' : `${organization.id} `}at ${at}, state ${stateDigest}`)}\n`
   if (beganAt !== undefined) return `${head}${notYetText({ at, beganAt })}, and nobody could do anything\n`
   const missing =
     unread.length === 0 ? '' : `${style.warning(`not read, so that more may be possible: ${unread.join(', ')}`)}\n`
   const former = (report.unknown ?? []).map((one) => `${style.warning(`more may be possible: ${one}`)}\n`).join('')
-  const direct =
-    rows.length === 0 ? 'nobody can do what is asked about\n' : rows.map((row) => paragraph(row, style)).join('')
-  return `${head}${missing}${former}${direct}${report.indirect ? indirectText(report.indirect, style) : ''}${(report.why ?? []).map((one) => reasonText(one, style)).join('')}`
+  const part = user === undefined ? '' : `${ofUserText(user)}\n`
+  const direct = rows.length === 0 ? `${nobodyText(report)}\n` : rows.map((row) => paragraph(row, style)).join('')
+  return `${head}${missing}${former}${part}${direct}${report.indirect ? indirectText(report.indirect, { user, style }) : ''}${(report.why ?? []).map((one) => reasonText(one, style)).join('')}`
 })
 
 function reasonText(reason: PowerReason, style: Style): string {
@@ -67,7 +88,10 @@ export function valueText(value: PowerReason['fields'][string]): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function indirectText({ rows, roots, limits }: IndirectPowers, style: Style): string {
+function indirectText(
+  { rows, roots, limits }: IndirectPowers,
+  { user = 'nobody', style }: { readonly user: string | undefined; readonly style: Style },
+): string {
   const groups = [
     ...(roots.length === 0
       ? []
@@ -81,15 +105,22 @@ function indirectText({ rows, roots, limits }: IndirectPowers, style: Style): st
   const told = groups.map(
     ({ head, under, paths }) => `\n${head}\n${under}${paths.map((one) => pathText(one, style)).join('')}`,
   )
-  const none = groups.length === 0 ? '\nnobody gets more power of this kind by moves\n' : ''
+  const none = groups.length === 0 ? `\n${noMovesText(user)}\n` : ''
   const more = limits.length === 0 ? '' : `\n${style.warning(`more may be possible: ${limits.join('; ')}`)}\n`
   return `${told.join('')}${none}${more}`
 }
 
+/** Where nobody, or not the one who is named, gets more by moves. */
+export function noMovesText(user = 'nobody'): string {
+  return `${user} gets ${user === 'nobody' ? 'more' : 'no more'} power of this kind by moves`
+}
+
 function pathText({ people, isConditional, steps }: IndirectPath, style: Style): string {
   const who = people.length === 0 ? 'anybody' : people.join(' and ')
-  const lines = steps.map(({ activity, people: voters, policies, condition, unless = [], deniedBy, gains }, index) => {
-    const by = policies.length === 0 ? 'as the root quorum, or by a built-in permission' : `by ${policies.join(', ')}`
+  const lines = steps.map((step, index) => {
+    const { activity, people: voters, condition, unless = [], deniedBy, gains } = step
+    const [first, ...rest] = stepPolicies(step)
+    const by = first === ROOT_QUORUM ? `as ${first}` : `by ${[first, ...rest].join(', ')}`
     const told = [
       `    ${index + 1}. ${activity.replace('ACTIVITY_TYPE_', '')}: ${voters.join(' and ')}${style.dim(`  ${by}`)}\n`,
       ...(condition === undefined ? [] : [`       under condition: ${withAmount(condition)}\n`]),
@@ -99,6 +130,14 @@ function pathText({ people, isConditional, steps }: IndirectPath, style: Style):
     return told.join('')
   })
   return `  ${who}${isConditional ? style.warning(', perhaps') : ''}\n${lines.join('')}`
+}
+
+export const ROOT_QUORUM = 'the root quorum'
+
+/** By what a step is carried out: its policies, or else the root quorum or the right to one's own credentials. */
+export function stepPolicies({ policies, gains }: Pick<IndirectStep, 'policies' | 'gains'>): readonly string[] {
+  if (policies.length > 0) return policies
+  return [gains === GAINS.own ? 'the built-in right to change one’s own credentials' : ROOT_QUORUM]
 }
 
 /** By what people have a power directly: the root quorum needs no policy, and no condition. */
