@@ -7,7 +7,7 @@ import { attemptWithin, type Deadline, pastDeadline } from './deadline.ts'
 import { ClientError } from './error.ts'
 import type { QueryClient, RequestOptions, SubmitClient, SubmitOptions } from './model.ts'
 import { type Post, post as postByHttp } from './post.ts'
-import { assertShort, createRate, heldBack, MOST_PAUSE_MS, type Rate } from './rate.ts'
+import { assertShort, createRate, heldBack, MOST_PAUSE_MS, type Rate, unlessAborted } from './rate.ts'
 import { malformed, slowed, toClientError } from './refusal.ts'
 import { systemTiming, type Timing } from './timing.ts'
 import { ATTEMPT_MS, cancelled, type HttpAnswer, isAbsentHere, sendOnce } from './transport.ts'
@@ -24,6 +24,8 @@ export interface ClientOptions {
   readonly rate?: Rate
   /** How long one attempt may take. @default 30 s */
   readonly attemptMs?: number
+  /** How long the key may take to sign a request, and whoever is told before it goes. @default 60 s */
+  readonly prepareMs?: number
   /** Bounds how long reads are tried; submits go out whatever it says. @default none: six attempts, and no wait of more than a minute */
   readonly deadline?: Deadline | undefined
   /** Told by each answer of the time as the API has it. @default nobody */
@@ -36,6 +38,9 @@ export interface ClientOptions {
 /** Attempts of a read before its error is thrown: about 15 s of waiting in all, beside what the API asks for. */
 const READ_ATTEMPTS = 6
 const FIRST_WAIT_MS = 500
+
+/** Longer than a command that signs, or a key management service, may take by itself: what hangs holds nobody else's turn. */
+const PREPARE_MS = 60_000
 
 /** Makes a client that can only read: it has no way to submit. */
 export function createQueryClient(options: ClientOptions): QueryClient {
@@ -54,7 +59,7 @@ export function createSubmitClient(options: ClientOptions): SubmitClient {
 
 function createCaller(options: ClientOptions) {
   const { organizationId, stamper, logger = silentLogger, timing = systemTiming } = options
-  const { post = postByHttp, attemptMs = ATTEMPT_MS, deadline, clock, onRefusal } = options
+  const { post = postByHttp, attemptMs = ATTEMPT_MS, prepareMs = PREPARE_MS, deadline, clock, onRefusal } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const rate = options.rate ?? createRate({ timing })
   /** Once it has answered, it may be starting again: nobody is told at once that nothing is there. */
@@ -71,8 +76,16 @@ function createCaller(options: ClientOptions) {
     // Before the turn: a command that signs, or a store that is told, takes its time, and the request would come late.
     let stamp: StampHeader
     const prepare = async () => {
-      stamp = await stamper.stamp(new TextEncoder().encode(body))
-      await beforeSending?.()
+      const limit = AbortSignal.timeout(prepareMs)
+      const within = (work: Promise<unknown>, what: string) =>
+        unlessAborted(work, limit).catch((error: unknown) => {
+          throw limit.aborted && error === limit.reason ? notReady(what, prepareMs, asked, deadline) : error
+        })
+      const signing = stamper.stamp(new TextEncoder().encode(body)).then((made) => {
+        stamp = made
+      })
+      await within(signing, `the key \`${stamper.publicKey}\` has signed nothing`)
+      if (beforeSending) await within(beforeSending(), 'the store of what is submitted has not answered')
     }
     const turn = await rate.take(signal, hold, prepare).catch((error: unknown) => {
       throw signal?.aborted ? cancelled(url, error, 'no') : error
@@ -143,6 +156,15 @@ function createCaller(options: ClientOptions) {
   }
 
   return { baseUrl, organizationId, stamper, query, submit }
+}
+
+/** What is so late was not sent: of a submit, the same bytes may be sent again. */
+function notReady(what: string, limitMs: number, { url }: { readonly url: string }, deadline: Deadline | undefined) {
+  return new ClientError('client/not-ready', `${what} within ${limitMs / 1000} s; this request was not sent`, {
+    facts: { url, 'limit in seconds': limitMs / 1000, submitted: deadline?.submitted() ?? 'nothing by this request' },
+    submitted: 'no',
+    persistent: true,
+  })
 }
 
 /** Tells of a request while it has no answer: `asking`, and `asked` when it came back, with an answer or without. */

@@ -10,6 +10,11 @@ export const clientCodes = {
     solve: 'check the base URL and that the service runs; a submit is sent again with the same bytes',
     retryable: true,
   },
+  'client/not-ready': {
+    summary: 'a request was not signed in time, and was not sent',
+    solve: 'check that the command or key management service that signs answers; a submit may be sent again',
+    retryable: true,
+  },
   'client/unauthenticated': {
     summary: 'the API does not accept the key',
     solve: 'use a key that is registered with a user of this organization, and that has not expired',

@@ -1,4 +1,4 @@
-import type { Rate, Turn } from './rate.ts'
+import { type Rate, type Turn, unlessAborted } from './rate.ts'
 
 /**
  * The rate of one organization among many that share another, the one of their source address. A request goes when both let
@@ -10,6 +10,7 @@ import type { Rate, Turn } from './rate.ts'
 export function createRateWithin(own: Rate, shared: Rate, { isKnown }: { readonly isKnown: boolean }): Rate {
   let line: Promise<unknown> = Promise.resolve()
   const pass = async (...[signal, hold, prepare]: Parameters<Rate['take']>): Promise<Turn> => {
+    signal?.throwIfAborted()
     const mine = await own.take(signal, hold)
     // It is prepared for the turn that comes last: many organizations may have their own turn and wait for the shared one.
     const ours = await shared.take(signal, hold, prepare)
@@ -31,10 +32,11 @@ export function createRateWithin(own: Rate, shared: Rate, { isKnown }: { readonl
   }
   return {
     take(...given) {
+      const [signal] = given
       const turn = line.then(() => pass(...given))
       // One that gives up, or is refused its turn, leaves the line to the next.
       line = turn.catch(() => {})
-      return turn
+      return unlessAborted(turn, signal)
     },
   }
 }

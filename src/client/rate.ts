@@ -10,7 +10,7 @@ export interface Rate {
    * @param hold @default throws `client/rate-limited` where the wait is longer than a minute
    * @param prepare What has to be done before the request can go, such as its stamp. Called soon before its turn: as many requests as go
    * in half a second are prepared at once or wait prepared, and none while the API wants no requests. Who is ready does not wait for who
-   * is not. What it throws is thrown here. One that is cancelled before is not prepared, and ends at once.
+   * is not. What it throws is thrown here. One that is cancelled ends at once, wherever in the line; before, it is not prepared.
    * @default nothing
    */
   take(signal?: AbortSignal, hold?: (ms: number) => void, prepare?: () => Promise<void>): Promise<Turn>
@@ -178,7 +178,7 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
     const turn = line.then(() => pass(signal, hold))
     // One that gives up, or is refused its turn, leaves the line to the next.
     line = turn.catch(() => {})
-    return turn
+    return unlessAborted(turn, signal)
   }
 
   return {
@@ -188,7 +188,7 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
       else await place(signal)
       try {
         await quiet(signal, hold)
-        await prepare()
+        await unlessAborted(prepare(), signal)
         return await take(signal, hold)
       } finally {
         // The next one has the place of this one.
@@ -198,6 +198,18 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
       }
     },
   }
+}
+
+/** Gives what comes of some work, or throws the reason of a signal as soon as it is aborted; the work goes on unheard. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  let end = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    end = () => reject(signal.reason)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', end))
 }
 
 /**

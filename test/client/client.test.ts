@@ -9,6 +9,7 @@ import {
   createApiClock,
   createQueryClient,
   createRate,
+  createRateWithin,
   createSubmitClient,
   type Timing,
 } from '../../src/client/index.ts'
@@ -507,6 +508,46 @@ describe('client: the rate', () => {
     for (let i = 0; i < 12; i++) await client.query('whoami', {})
     const most = Math.max(...sentAt.map((start) => sentAt.filter((at) => at >= start && at < start + 1000).length))
     expect(most).toBe(4)
+  })
+})
+
+describe('client: what does not get ready', () => {
+  const never = (_?: number) => new Promise<never>(() => {})
+
+  test('a key that never signs is told in time, with what was not sent, and holds no request behind it', async () => {
+    const { baseUrl, seen } = await serve(answers(200, { activity }))
+    let stamps = 0
+    const slow = { publicKey, stamp: (body: Uint8Array) => (stamps++ === 0 ? never() : stamper.stamp(body)) }
+    const rate = createRateWithin(createRate(), createRate(), { isKnown: true })
+    const client = createSubmitClient(options(baseUrl, { stamper: slow, rate, prepareMs: 50 }))
+    const told: number[] = []
+    const beforeSending = async () => void told.push(1)
+    const [hung, next] = await Promise.allSettled([
+      client.submit(path, '{"a":1}', { beforeSending }),
+      client.submit(path, '{"a":2}'),
+    ])
+    expect(next.status).toBe('fulfilled')
+    expect(hung).toMatchObject({ status: 'rejected', reason: { code: 'client/not-ready', submitted: 'no' } })
+    expect((hung as PromiseRejectedResult).reason.message).toBe(
+      `the key \`${publicKey}\` has signed nothing within 0.05 s; this request was not sent`,
+    )
+    expect(seen.map(({ body }) => body)).toEqual(['{"a":2}'])
+    // Nobody has heard that it goes.
+    expect(told).toEqual([])
+  })
+
+  test('so is a store that never answers; a read is not tried six times', async () => {
+    const { baseUrl, seen } = await serve(answers(200, { activity }))
+    const client = createSubmitClient(options(baseUrl, { prepareMs: 50 }))
+    const fault = await faultOf(client.submit(path, '{"a":1}', { beforeSending: never }))
+    expect(fault).toMatchObject({ code: 'client/not-ready', submitted: 'no', retryable: true })
+    let stamps = 0
+    const dead = { publicKey, stamp: () => never(stamps++) }
+    const read = await faultOf(
+      createQueryClient(options(baseUrl, { stamper: dead, prepareMs: 50 })).query('whoami', {}),
+    )
+    expect(read).toMatchObject({ code: 'client/not-ready', submitted: 'no' })
+    expect([stamps, seen.length]).toEqual([1, 0])
   })
 })
 

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ClientError, createRate, createSubmitClient, type Rate, type Timing } from '../../src/client/index.ts'
+import {
+  ClientError,
+  createRate,
+  createRateWithin,
+  createSubmitClient,
+  type Rate,
+  type Timing,
+} from '../../src/client/index.ts'
 import { post } from '../../src/client/post.ts'
 import { readActual } from '../../src/live/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
@@ -206,6 +213,50 @@ describe('rate: what a request needs before its turn', () => {
     await run(Promise.all([...held, next]))
     expect(isPrepared).toBe(false)
     expect(timing.now()).toBeLessThan(2_200)
+  })
+})
+
+describe('rate: who is cancelled', () => {
+  const perSecond = 1
+  const hung = () => new Promise<void>(() => {})
+  const place = (given: Parameters<Rate['take']>[2], within: boolean) => {
+    const { timing, run } = createSleepers()
+    const rate = createRate({ requestsPerSecond: perSecond, timing })
+    const shared = createRate({ requestsPerSecond: perSecond, timing })
+    return { run, timing, rate: within ? createRateWithin(rate, shared, { isKnown: true }) : rate, prepare: given }
+  }
+
+  test.each([
+    ['in a line of one organization', false],
+    ['within the line of a source address', true],
+  ])('ends at once while others are prepared, %s, and takes no turn from who comes next', async (_, within) => {
+    const { run, timing, rate, prepare } = place(hung, within)
+    const stuck = Array.from({ length: 2 }, () => new AbortController())
+    const ends = stuck.map(({ signal }) => rate.take(signal, undefined, prepare).catch((error: Error) => error.message))
+    const abort = new AbortController()
+    const waiting = rate.take(abort.signal, undefined, () => Promise.resolve()).catch((error: Error) => error.message)
+    const next = rate.take(undefined, undefined, () => Promise.resolve())
+    await run(Promise.resolve())
+    abort.abort(new Error('enough'))
+    expect(await run(waiting)).toBe('enough')
+    for (const one of stuck) one.abort(new Error('stuck'))
+    expect(await run(Promise.all(ends))).toEqual(['stuck', 'stuck'])
+    await run(next)
+    expect(timing.now()).toBeLessThanOrEqual(1_050)
+  })
+
+  test('ends at once where its turn is far away, and the others keep theirs', async () => {
+    const { run, timing, rate } = place(undefined, false)
+    await run(rate.take())
+    const second = rate.take()
+    const abort = new AbortController()
+    const third = rate.take(abort.signal).catch((error: Error) => error.message)
+    const fourth = rate.take()
+    abort.abort(new Error('enough'))
+    expect(await run(third)).toBe('enough')
+    expect(timing.now()).toBe(0)
+    await run(Promise.all([second, fourth]))
+    expect(timing.now()).toBe(2_100)
   })
 })
 
