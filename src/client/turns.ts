@@ -77,7 +77,8 @@ export function createFolderTurns(folder: string, timing: Timing = systemTiming)
       await tidied
       const slotUs = await longest(Math.round(spacingMs * 1000))
       const slotMs = slotUs / 1000
-      for (let slot = Math.ceil(timing.now() / slotMs); ; slot++) {
+      // Who comes from other turns on the same beat is a little late for the slot that has just begun.
+      for (let slot = Math.ceil((timing.now() - lateness(spacingMs)) / slotMs); ; slot++) {
         const claimed = await claim(slot * slotUs)
         if (claimed === 'nobody can') return false
         if (claimed === 'taken') continue

@@ -56,6 +56,8 @@ test.each([
   { of: 'sends', requestsPerSecond: 10, every: 105 },
   { of: 'sends', requestsPerSecond: 60, every: 105 },
   { of: 'sends', requestsPerSecond: undefined, every: 105 },
+  { of: 'sends of a sub-organization', requestsPerSecond: 10, every: 105 },
+  { of: 'sends of a sub-organization', requestsPerSecond: 60, every: 105 },
 ])('$of at $requestsPerSecond a second goes every $every ms', async ({ of, requestsPerSecond, every }) => {
   let now = 0
   const timing: Timing = {
@@ -68,7 +70,8 @@ test.each([
   }
   const settings = { requestsPerSecond, dataDir: testFolder(), timing }
   const shared = rateOf(settings, 'https://api.test')
-  const rate = (of === 'sends' ? rateOfSends : rateInside)(settings, 'id', shared)
+  const sends = rateOfSends(settings, 'id', shared)
+  const rate = of === 'sends' ? sends : rateInside(settings, 'id', of === 'a sub-organization' ? shared : sends)
   const times: number[] = []
   for (let request = 0; request < 30; request++) {
     await rate.take()
