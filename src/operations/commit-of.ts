@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { LOCK_FILE } from '../definitions/index.ts'
 
 const run = promisify(execFile)
-const GIT_MS = 10_000
+/** Of a folder with hundreds of thousands of files that are not tracked. */
+const MOST_BYTES = 64 * 1024 ** 2
+const GIT = { timeout: 10_000, encoding: 'utf8', maxBuffer: MOST_BYTES } as const
 
 /**
  * The Git commit that is checked out where a folder is, by Git's own files; undefined outside of a repository, and before its first
@@ -23,17 +25,37 @@ export function commitOf(folder: string): string | undefined {
 
 /**
  * Whether definitions of a folder are not as the commit that is checked out has them; the lock is none. Undefined where Git does not
- * tell. No program that the repository's settings name to watch it is run.
+ * tell. No program that the repository's settings name is run, neither to watch it nor to convert its files.
  */
 export async function isEdited(folder: string): Promise<boolean | undefined> {
-  const args = ['--no-optional-locks', '-c', 'core.fsmonitor=false', 'status', '--porcelain', '-z', '--no-renames']
+  const args = ['--no-optional-locks', 'status', '--porcelain', '-z', '--no-renames', '--ignore-submodules=all']
   try {
-    const options = { cwd: resolve(folder), timeout: GIT_MS, encoding: 'utf8' } as const
-    const { stdout } = await run('git', [...args, '--untracked-files=all', '--', '.'], options)
-    return stdout.split('\0').some((row) => /^(?!\?\?).|\.ya?ml$/.test(row) && !row.endsWith(LOCK_FILE))
+    const cwd = resolve(folder)
+    const settings = withoutPrograms(await filtersOf(cwd))
+    const status = await run('git', [...settings, ...args, '--untracked-files=all', '--', '.'], { ...GIT, cwd })
+    const rows = status.stdout.split('\0').filter((row) => basename(row.slice(3)) !== LOCK_FILE)
+    return rows.some((row) => /^(?!\?\?).|\.ya?ml$/.test(row))
   } catch {
     return undefined
   }
+}
+
+/** The settings of a repository that name a program by which files are converted. */
+async function filtersOf(cwd: string): Promise<readonly string[]> {
+  const asked = ['config', '--null', '--name-only', '--get-regexp', '^filter\\..*\\.(clean|smudge|process|required)$']
+  const found = await run('git', asked, { ...GIT, cwd }).catch((error: { readonly code?: unknown }) => {
+    // What `git config` ends with where there is none.
+    if (error.code === 1) return { stdout: '' }
+    throw error
+  })
+  return found.stdout.split('\0').filter((name) => name !== '')
+}
+
+/** What tells Git that no program watches files, and that these settings are empty. */
+function withoutPrograms(filters: readonly string[]): readonly string[] {
+  if (filters.some((name) => name.includes('='))) throw new RangeError('no argument can set what is named so')
+  const empty = filters.map((name) => `${name}=${name.endsWith('required') ? 'false' : ''}`)
+  return ['core.fsmonitor=false', ...empty].flatMap((setting) => ['-c', setting])
 }
 
 /** The `.git` folder; of a worktree the one that its `.git` file names. */

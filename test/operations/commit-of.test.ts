@@ -1,6 +1,6 @@
 /** The commit of a folder, by the files that Git itself writes. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commitOf, isEdited } from '../../src/operations/commit-of.ts'
@@ -45,4 +45,28 @@ test('definitions that are not as the commit has them are told, the lock and oth
   git('checkout', '--quiet', 'acme.yaml')
   write('new.yaml', 'tags: {}\n')
   expect(await isEdited(folder)).toBe(true)
+})
+
+test('whether definitions were changed is told without running what the repository names to convert or watch its files', async () => {
+  const folder = testFolder()
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a.test', ...args], { cwd: folder, encoding: 'utf8' })
+  git('init', '--quiet')
+  writeFileSync(join(folder, 'acme.yaml'), 'organization: acme\n')
+  writeFileSync(join(folder, '.gitattributes'), '*.yaml filter=own\n')
+  writeFileSync(join(folder, 'x-quorate.lock.yaml'), 'a: 1\n')
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'one')
+  const ran = join(folder, '.git/ran')
+  for (const name of ['clean', 'smudge', 'process']) git('config', `filter.own.${name}`, `touch ${ran}; cat`)
+  git('config', 'filter.own.required', 'true')
+  git('config', 'core.fsmonitor', `touch ${ran}; false`)
+  // As after a copy: Git has to read the file, and so would convert it.
+  utimesSync(join(folder, 'acme.yaml'), 1, 1)
+  expect(await isEdited(folder)).toBe(false)
+  writeFileSync(join(folder, 'x-quorate.lock.yaml'), 'a: 2\n')
+  expect(await isEdited(folder)).toBe(true)
+  git('config', 'filter.a=b.clean', 'cat')
+  expect(await isEdited(folder)).toBeUndefined()
+  expect(existsSync(ran)).toBe(false)
 })
