@@ -25,7 +25,7 @@ export function commitOf(folder: string): string | undefined {
 
 /**
  * Whether definitions of a folder are not as the commit that is checked out has them; the lock is none. Undefined where Git does not
- * tell. No program that the repository's settings name is run, neither to watch it nor to convert its files.
+ * tell. No program that the repository's settings name is run, neither to watch it, nor to convert its files, nor to fetch what it lacks.
  */
 export async function isEdited(folder: string): Promise<boolean | undefined> {
   const args = ['--no-optional-locks', 'status', '--porcelain', '-z', '--no-renames', '--ignore-submodules=all']
@@ -51,11 +51,15 @@ async function filtersOf(cwd: string): Promise<readonly string[]> {
   return found.stdout.split('\0').filter((name) => name !== '')
 }
 
-/** What tells Git that no program watches files, and that these settings are empty. */
+/** By which a partial clone would fetch what it lacks, from an address or by a program of its settings. */
+const TRANSPORTS = ['ext', 'file', 'git', 'http', 'https', 'ssh']
+
+/** What tells Git that nothing is fetched, that no program watches files, and that these settings are empty. */
 function withoutPrograms(filters: readonly string[]): readonly string[] {
   if (filters.some((name) => name.includes('='))) throw new RangeError('no argument can set what is named so')
+  const never = ['protocol.allow=never', ...TRANSPORTS.map((name) => `protocol.${name}.allow=never`)]
   const empty = filters.map((name) => `${name}=${name.endsWith('required') ? 'false' : ''}`)
-  return ['core.fsmonitor=false', ...empty].flatMap((setting) => ['-c', setting])
+  return ['core.fsmonitor=false', ...never, ...empty].flatMap((setting) => ['-c', setting])
 }
 
 /** The `.git` folder; of a worktree the one that its `.git` file names. */

@@ -1,6 +1,6 @@
 /** The commit of a folder, by the files that Git itself writes. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commitOf, isEdited } from '../../src/operations/commit-of.ts'
@@ -68,5 +68,28 @@ test('whether definitions were changed is told without running what the reposito
   expect(await isEdited(folder)).toBe(true)
   git('config', 'filter.a=b.clean', 'cat')
   expect(await isEdited(folder)).toBeUndefined()
+  expect(existsSync(ran)).toBe(false)
+})
+
+test('whether definitions were changed is told without fetching what a partial clone lacks', async () => {
+  const folder = testFolder()
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a.test', ...args], { cwd: folder, encoding: 'utf8' })
+  git('init', '--quiet')
+  mkdirSync(join(folder, 'acme'))
+  writeFileSync(join(folder, 'acme/acme.yaml'), 'organization: acme\n')
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'one')
+  const tree = git('rev-parse', 'HEAD:acme').trim()
+  const ran = join(folder, '.git/ran')
+  git('remote', 'add', 'origin', folder)
+  git('config', 'remote.origin.promisor', 'true')
+  git('config', 'remote.origin.uploadpack', `touch ${ran}; git-upload-pack`)
+  git('config', 'protocol.file.allow', 'always')
+  git('config', 'extensions.partialClone', 'origin')
+  git('config', 'core.repositoryFormatVersion', '1')
+  rmSync(join(folder, '.git/objects', tree.slice(0, 2), tree.slice(2)), { force: true })
+  rmSync(join(folder, '.git/index'))
+  expect(await isEdited(join(folder, 'acme'))).toBeUndefined()
   expect(existsSync(ran)).toBe(false)
 })
