@@ -262,7 +262,7 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
   expect([sent.exit, sent.stdout]).toEqual([6, expect.stringMatching(/^2 rows: 1 replaced, 1 cancelled; batch/m)])
   expect(sent.stdout).toMatch(/^ {2}both.csv:2 {2}INV-50 {2}replaced by INV-50\/replace-60gwei /m)
   expect(sent.stderr).not.toContain('failed')
-  expect(readFileSync(join(folder, 'both-report.csv'), 'utf8')).toMatch(/,INV-50\/replace-60gwei,\r$/m)
+  expect(readFileSync(join(folder, 'both-report.csv'), 'utf8')).toMatch(/,INV-50\/replace-60gwei,,\r$/m)
   // Asked again, it is the same one; what has ended is not replaced again.
   expect((await replace()).exit).toBe(0)
   const late = await sends('cancel', 'INV-50', '--max-fee', '90gwei', ...node, '--yes')
