@@ -50,6 +50,7 @@ async function open({ inside, meddle }: { readonly inside: number; readonly medd
 }
 
 interface Report {
+  readonly inside?: object
   readonly organizations: readonly {
     readonly organization: { readonly id: string; readonly name: string }
     readonly cuts: readonly { readonly what: string; readonly outcome: string; readonly why?: string }[]
@@ -63,8 +64,15 @@ test('incident key: the organization itself is cut off before those inside are l
   const { between, service, contain, env, folder } = stage
   const cut = await quorate([...contain, '--yes', '--json'], { env, cwd: folder })
   expect(cut.exit, cut.stderr + cut.stdout).toBe(0)
-  const { organizations } = JSON.parse(cut.stdout) as Report
+  const { organizations, inside: told } = JSON.parse(cut.stdout) as Report
   expect(organizations.map(({ proof }) => proof)).toEqual(Array.from({ length: inside + 1 }, () => 'not registered'))
+  // As the text says it: seven requests each, at each published rate as it is kept.
+  const takes = [
+    { requestsPerSecond: 1, seconds: 147 },
+    { requestsPerSecond: 3, seconds: 49 },
+    { requestsPerSecond: 60, seconds: 3 },
+  ]
+  expect(told).toEqual({ organizations: 20, requests: 140, takes })
 
   const { passed } = between
   const organizationOf = (body: string) => (JSON.parse(body) as { organizationId: string }).organizationId

@@ -233,11 +233,13 @@ test('incident key: where others must approve it says so and asks for a denial a
   expect(first.exit, first.stderr).toBe(3)
   const [{ cuts, proof }] = JSON.parse(first.stdout).organizations
   expect([cuts.map(({ outcome }: { outcome: string }) => outcome), proof]).toEqual([['waits', 'waits'], 'registered'])
+  const byBob = { outcome: 'waits', needed: [['bob']], any: { count: 1, of: ['bob'] } }
+  expect(cuts.map(({ needed }: { needed: object }) => needed)).toEqual([byBob, byBob])
   const before = await countActivities(service)
   const second = await quorate(contain, { env, cwd: folder })
   expect(second.exit).toBe(3)
   expect(await countActivities(service)).toBe(before)
-  expect(second.stdout).toContain('quorate approve')
+  expect(second.stdout).toMatch(/next +(\S+) waits for bob: `quorate approve \1`/)
   // The denial alone stops the key, also for what it may do by itself.
   await bob.client.approve(cuts[1].fingerprint)
   const more = { userId, apiKeys: [apiKey('more', generateP256KeyPair().publicKey)] }

@@ -249,6 +249,13 @@ const exposure = {
   others: [{ kind: 'apiKey', id: 'o', name: 'spare', createdAt: 'then' }],
 }
 const protective = { what: 'delete API key deploy', outcome: 'refused', activityId: 'idid', why: 'a policy said no' }
+const waitsForOthers = {
+  what: 'deny what ci-bot approves',
+  outcome: 'waits',
+  activityId: 'idid',
+  fingerprint: 'sha256:abcdef',
+  needed: { outcome: 'waits', needed: [['bob', 'carol']] },
+}
 const incident = {
   publicKey: '02ab',
   at: 'noon',
@@ -257,7 +264,7 @@ const incident = {
     {
       organization: exposure.organization,
       exposure,
-      cuts: [protective],
+      cuts: [protective, waitsForOthers],
       proof: 'registered',
       acts: [{ id: 'idid', type: 'T', status: 'S', at: 'then', requestedBy: 'bob', part: 'requested' }],
       beyond: [{ id: 'sent', type: 'SIGN', status: 'DONE', at: 'then', part: 'requested' }],

@@ -22,7 +22,7 @@ import { keepOrder } from '../command-orders.ts'
 import { assertConfirmed } from '../io.ts'
 import { counted, line } from '../screen.ts'
 import { shellWord } from '../shell-word.ts'
-import { renderContainment, renderCut } from '../views/incident.ts'
+import { renderContainment, renderCut, type TimeInside } from '../views/incident.ts'
 
 /** The key that leaked, or the user. */
 export interface Suspected {
@@ -49,6 +49,8 @@ export interface Containment {
   readonly cuts: ReadonlyMap<string, readonly Cut[]>
   /** What is of no organization alone: the reconciler, and what could not be looked through. */
   readonly beside: readonly Cut[]
+  /** Absent where there are none inside. */
+  readonly inside?: TimeInside
 }
 
 export const isOfKey = (one: LocatedUser): one is LocatedKey => one.key !== undefined
@@ -133,7 +135,8 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
   const listed = await listSuspects(suspected, untold).catch((error: unknown) =>
     missed('find the organizations inside', error),
   )
-  if (listed.length > 0) say(timeNeeded(listed, settings.requestsPerSecond))
+  const inside = listed.length > 0 ? timeNeeded(listed, settings.requestsPerSecond) : undefined
+  if (inside) say(timeText(inside))
   const found = await inEach(listed, async (one) => {
     const these = await find(one)
     if (options['yes']) for (const each of these) await cutOne(each)
@@ -149,7 +152,7 @@ export async function cutOff(input: CommandInput, suspected: Suspected): Promise
     beside.push(cut)
     tell(cut)
   }
-  return { exposures: [...own, ...within], cuts, beside }
+  return { exposures: [...own, ...within], cuts, beside, ...(inside ? { inside } : {}) }
 }
 
 /**
@@ -185,17 +188,21 @@ const REQUESTS_GONE = 2
 /** Requests a second by plan (docs/protocol/limits.md#requests-a-second). */
 const PLANS = [1, 3, 60]
 
-/** How long many organizations take at the rate that is set, or at each published one. */
-function timeNeeded(listed: readonly KeyInside[], requestsPerSecond: number | undefined): string {
+/** How long many organizations take at most, at the rate that is set, or at each published one. */
+function timeNeeded(listed: readonly KeyInside[], requestsPerSecond: number | undefined): TimeInside {
   const requests = listed.reduce((sum, { isGone }) => sum + (isGone ? REQUESTS_GONE : REQUESTS_EACH), 0)
-  const at = (rate: number) => `${upTo(requests * spacingOf(rate))} at ${rate} a second`
   const rates = requestsPerSecond === undefined ? PLANS : [requestsPerSecond]
-  return line`${counted(listed.length, 'organization')} inside, about ${requests} requests: ${rates.map(at).join(', ')}.\n`
+  const at = (rate: number) => ({ requestsPerSecond: rate, seconds: Math.ceil((requests * spacingOf(rate)) / 1000) })
+  return { organizations: listed.length, requests, takes: rates.map(at) }
+}
+
+function timeText({ organizations, requests, takes }: TimeInside): string {
+  const each = takes.map(({ requestsPerSecond, seconds }) => `${upTo(seconds)} at ${requestsPerSecond} a second`)
+  return line`${counted(organizations, 'organization')} inside, about ${requests} requests: ${each.join(', ')}.\n`
 }
 
 /** A time to come, rounded up: `age` drops what is less than a unit. */
-function upTo(ms: number): string {
-  const seconds = Math.ceil(ms / 1000)
+function upTo(seconds: number): string {
   return seconds < 120 ? counted(seconds, 'second') : counted(Math.ceil(seconds / 60), 'minute')
 }
 

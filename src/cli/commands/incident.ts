@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { reviewOf } from '../../analysis/index.ts'
 import { ClientError } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import {
@@ -18,6 +19,7 @@ import {
 import { inside, readActual, readInside } from '../../live/index.ts'
 import { compromisedOf, reader } from '../../operations/index.ts'
 import type { Actual } from '../../resources/index.ts'
+import { factsOfActivity } from '../../scenarios/index.ts'
 import { type KeyReference, loadPrivateKey } from '../../stamp/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
@@ -69,7 +71,7 @@ const endless = ({ settings, environment, io }: CommandInput) => ({ settings, en
 
 async function report(input: CommandInput, suspected: Suspected): Promise<ExitCode> {
   const { io, json, options, settings } = input
-  const { place, client, publicKey, user, own, since } = suspected
+  const { place, publicKey, user, own, since } = suspected
   const leaked = options['leakedKeyFile'] as string | undefined
   const proves = leaked === undefined ? undefined : await loadPrivateKey({ kind: 'file', path: leaked } as KeyReference)
   const at = new Date(place.now()).toISOString()
@@ -77,20 +79,14 @@ async function report(input: CommandInput, suspected: Suspected): Promise<ExitCo
   const missed = ({ what, why }: Cut) => void io.say(line`Unknown: ${what}: ${why!}\n`)
   const exposures = contained?.exposures ?? [...own, ...(await locateAllInside(suspected, missed))]
   const found = { ...suspected, exposures }
-  const traces = await traceAll(found)
+  const traces = await traceAll(found, contained)
   const after = contained ? await stillThere({ ...found, proves, cuts: contained.cuts }) : undefined
-  const cutsOf = (id: string, { cuts, beside }: Containment) => [
-    ...(cuts.get(id) ?? []),
-    ...(id === client.organizationId ? beside : []),
-  ]
   const report: IncidentView = {
     ...(user ? { user } : { publicKey: publicKey! }),
     at,
     ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
-    organizations: traces.map((one) => {
-      const { id } = one.organization
-      return { ...one, ...(contained ? { cuts: cutsOf(id, contained), proof: after!.get(id)! } : {}) }
-    }),
+    ...(contained?.inside ? { inside: contained.inside } : {}),
+    organizations: traces.map((one) => ({ ...one, ...(after ? { proof: after.get(one.organization.id)! } : {}) })),
   }
   const path =
     (options['timeline'] as string | undefined) ?? (contained ? ownTimeline(settings.dataDir, report) : undefined)
@@ -118,8 +114,14 @@ interface Found extends Suspected {
 
 type Trace = IncidentView['organizations'][number]
 
-/** What the key did, in its own organization whether it is registered there still or not, and in each other where it is. */
-async function traceAll({ client, place, publicKey, exposures, since }: Found): Promise<readonly Trace[]> {
+/**
+ * What the key did, in its own organization whether it is registered there still or not, and in each other where it is, and what came
+ * of cutting it off there.
+ */
+async function traceAll(
+  { client, place, publicKey, exposures, since }: Found,
+  contained: Containment | undefined,
+): Promise<readonly Trace[]> {
   const own = await readActual(client, { everything: true })
   const ids = new Map([
     [own.organizationId, own.organizationName],
@@ -146,8 +148,23 @@ async function traceAll({ client, place, publicKey, exposures, since }: Found): 
       actual: exposure && isOfKey(exposure) ? withKey(actual, exposure) : actual,
       ...(exposure && !isGone(exposure) ? { user: exposure.user.name } : {}),
     })
-    return { organization: { id, name }, ...(exposure ? { exposure } : {}), ...traced }
+    const made = contained && [...(contained.cuts.get(id) ?? []), ...(isOwn ? contained.beside : [])]
+    const cuts = made && (await inEach(made, (cut) => withNeeded(cut, { client: there, place, actual })))
+    return { organization: { id, name }, ...(exposure ? { exposure } : {}), ...(cuts ? { cuts } : {}), ...traced }
   })
+}
+
+/** A step that waits, with whose approval it waits for; as it is where that is not known. */
+async function withNeeded(
+  cut: Cut,
+  { client, place, actual }: Pick<Suspected, 'client' | 'place'> & { readonly actual: Actual },
+): Promise<NonNullable<Trace['cuts']>[number]> {
+  const { outcome, activityId } = cut
+  if (outcome !== 'waits' || activityId === undefined) return cut
+  const { activity } = await client.query('get_activity', { activityId })
+  const facts = factsOfActivity(activity, actual)
+  const { standing } = reviewOf(activity, { actual, nowMs: place.now(), baseUrl: place.baseUrl, facts })
+  return standing ? { ...cut, needed: standing.needed } : cut
 }
 
 /** What a user could do with a key is asked of the state that had it. */

@@ -1,7 +1,7 @@
 /** An incident for people; programs get the same as JSON. */
 import { markdownCode, markdownText } from '../../diagnostics/index.ts'
 import type { Act, Cut, KeyMade, LeftBehind, LeftToPeople, LocatedUser, Traced } from '../../incident/index.ts'
-import { shortCode } from '../../plan/index.ts'
+import { type Forecast, renderForecast, shortCode } from '../../plan/index.ts'
 import { saysLastCredential } from '../../protocol/index.ts'
 import type { Style } from '../io.ts'
 import { counted, view } from '../screen.ts'
@@ -16,16 +16,30 @@ interface Suspect {
 
 const nameOf = ({ publicKey, user }: Suspect) => (user ? `user ${user.name} (${user.id})` : `API key ${publicKey}`)
 
+/** A protective step, with whose approval it waits for. */
+type ShownCut = Cut & { readonly needed?: Forecast }
+
+/** What the organizations inside take to be gone through, at most. */
+export interface TimeInside {
+  readonly organizations: number
+  /** About so many. */
+  readonly requests: number
+  /** At the rate that is set, or at each that is published. */
+  readonly takes: readonly { readonly requestsPerSecond: number; readonly seconds: number }[]
+}
+
 /** What is known of a key or a user, and its JSON. */
 export interface IncidentView extends Suspect {
   /** ISO 8601. */
   readonly at: string
   readonly since?: string
+  /** After containment, where the suspect is in organizations inside. */
+  readonly inside?: TimeInside
   readonly organizations: readonly (Traced & {
     readonly organization: { readonly id: string; readonly name: string }
     /** Where the key was registered when this began. */
     readonly exposure?: LocatedUser
-    readonly cuts?: readonly Cut[]
+    readonly cuts?: readonly ShownCut[]
     /**
      * After containment. `refused`: a request with the key was; `not registered`: it is in no list; `denied`: a policy denies
      * whatever the user approves, whose last credential the API keeps; else it works still.
@@ -51,7 +65,7 @@ export const renderContainment = view(
       }
       const more =
         others.length === 0
-          ? ''
+          ? `, the only credential of ${user.name}: the API keeps it, and all that ${user.name} approves is denied by a policy; --delete-user deletes the user instead`
           : `; ${user.name} has ${counted(others.length, 'other credential', 'other credentials')}, and those that the key made are deleted too`
       return `  ${style.strong(organization.name)}: API key ${key.name} of ${user.name}${more}\n`
     })
@@ -142,10 +156,10 @@ function nextSteps({ cuts = [], proof, left }: IncidentView['organizations'][num
   const failed = cuts.filter(({ outcome }) => outcome === 'unknown' || outcome === 'refused')
   const isLast = ({ why = '' }: Cut) => saysLastCredential(why)
   return [
-    ...waiting.map(
-      ({ fingerprint }) =>
-        `others approve: \`quorate approve ${shortCode(fingerprint!)}\`, and \`quorate review\` says who may`,
-    ),
+    ...waiting.map(({ fingerprint, needed }) => {
+      const code = shortCode(fingerprint!)
+      return `${code} ${needed ? renderForecast(needed) : 'waits for others'}: \`quorate approve ${code}\``
+    }),
     ...(failed.some(isLast)
       ? ['the API keeps the last credential of a user: give the user a new one, or delete the user too (--delete-user)']
       : []),
@@ -191,8 +205,8 @@ function section({
       `- ${each.did} ${markdownCode(each.address)} (${markdownCode(each.activityId)}, ${each.at})\n`,
   )
   const steps = cuts.map(
-    ({ what, outcome, activityId, why }) =>
-      `- ${outcome}: ${markdownText(what)}${activityId === undefined ? '' : ` (${markdownCode(activityId)})`}${why === undefined ? '' : `: ${markdownText(why)}`}\n`,
+    ({ what, outcome, activityId, why, needed }) =>
+      `- ${outcome}: ${markdownText(what)}${activityId === undefined ? '' : ` (${markdownCode(activityId)})`}${why === undefined ? '' : `: ${markdownText(why)}`}${needed ? `; ${markdownText(renderForecast(needed))}` : ''}\n`,
   )
   const gone = beyond.map(
     ({ at, type, status, id }) =>
