@@ -69,7 +69,7 @@ export interface Judged extends LyingChain {
 export async function startJudged(chain: LyingChain, create: typeof createService = createService): Promise<Judged> {
   const { anvil, node, witness } = chain
   const settings = { url: node.url, witnesses: [witness.url], pollMs: 25, confirmations: CONFIRMATIONS, bumpAfterMs: 1 }
-  const service = await startTestService({ chains: { [SEPOLIA]: settings }, operator: true }, create)
+  const service = await startTestService({ chains: { [SEPOLIA]: settings } }, create)
   let isClosed = false
   const stateOf = (sendTransactionStatusId: string) =>
     service.root.query('get_send_transaction_status', { sendTransactionStatusId })

@@ -3,7 +3,6 @@
  * a mistake by `mutants.long.ts`, which it must tell from the service.
  */
 import { expect } from 'vitest'
-import { askAboutLanes, shownKeys } from '../../../src/service/operator/index.ts'
 import { type Ask, FAULTS, type Fault, NONCE_TOO_LOW } from '../../faults/fault-node.ts'
 import { any, CONFIRMATIONS, first, type Judged, RECEIVER } from './judged-stage.ts'
 import { untilOffered } from './status.ts'
@@ -360,33 +359,5 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
       txError: expect.stringMatching(/^nonce 1 of .*sends reconcile/),
     })
     expect(await countOf(from)).toBe(2)
-  },
-
-  'one that a store has open which turns out to be behind its chain is not signed before an operator says so': async (
-    stage,
-  ) => {
-    const { node, service, makeSender, submit, end, stateOf, until, countOf, mine, sendElsewhere } = stage
-    const from = await makeSender()
-    await end(await submit(from))
-    node.fault = ({ method }) => (method === 'eth_getTransactionCount' ? 'dropped' : undefined)
-    const id = await submit(from, { value: '8' })
-    await service.service.close()
-    await sendElsewhere(from)
-    await mine(CONFIRMATIONS)
-    node.fault = () => undefined
-    await service.restart()
-    await until(async () => (await stateOf(id)).txError?.includes('sends reconcile') === true)
-    const reconcile = async (pay: readonly string[]) => {
-      const { lanes } = await askAboutLanes(service.dataDir, { kind: 'list-lanes', others: [], pay })
-      const shown = lanes.flatMap(shownKeys)
-      await askAboutLanes(service.dataDir, { kind: 'reconcile-lanes', others: [], pay, shown })
-    }
-    await reconcile([])
-    // What is accepted now goes on, and stands behind it.
-    await end(await submit(from, { value: '9' }))
-    expect((await stateOf(id)).txError).toContain(`--pay ${id}`)
-    expect(await countOf(from)).toBe(3)
-    await reconcile([id])
-    expect((await end(id)).txStatus).toBe('INCLUDED')
   },
 }
