@@ -1,6 +1,4 @@
 /** A service whose records are behind its chain pays nothing twice, and `sends reconcile` tells what the chain has of it. */
-import { cpSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { renderLanes } from '../../src/cli/views/lanes.ts'
@@ -11,7 +9,7 @@ import { startTestService, type TestService } from '../service/harness.ts'
 import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA, untilEnded } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
-import { quorateShared as quorate, testFolder } from './harness.ts'
+import { quorateShared as quorate } from './harness.ts'
 import { reconcile, restored, stateOf, untilWaits } from './restored.ts'
 
 const PAYEE = '0x00000000000000000000000000000000000000b0'
@@ -194,49 +192,6 @@ test('sends reconcile: what a snapshot has unsigned, and was replaced or given u
   expect(await countOf(from)).toBe(4)
   const nothing = await quorate(['sends', 'reconcile', '--folder', after.dataDir])
   expect([nothing.exit, nothing.stdout]).toEqual([0, 'No address has sent what is not in the records.\n'])
-})
-
-test('sends reconcile: what a folder that was copied back has unsigned is not paid before an operator says so', async () => {
-  const before = await serve()
-  const [from, fresh] = [await fundedAddress(before), await fundedAddress(before)]
-  await untilEnded(before.root, await pay(before, from, 50))
-  node.fault = ({ method }) => (method === 'eth_getTransactionCount' ? 'dropped' : undefined)
-  const [replaced, givenUp] = [await pay(before, from, 51), await pay(before, from, 52)]
-  // Of an address of which the copy has nothing signed.
-  const first = await pay(before, fresh, 53)
-  await before.service.close()
-  const copy = join(testFolder(), 'copy')
-  mkdirSync(copy, { mode: 0o700 })
-  cpSync(before.dataDir, copy, { recursive: true })
-  for (const [sender, to, value] of [
-    [from, `0x${'e'.repeat(40)}`, 51],
-    [fresh, PAYEE, 53],
-  ] as const) {
-    await anvil.rpc('anvil_impersonateAccount', sender)
-    await anvil.rpc('eth_sendTransaction', { from: sender, to, value: `0x${value.toString(16)}` })
-  }
-  await settle()
-  node.fault = () => undefined
-
-  const after = await serve(copy)
-  await vi.waitUntil(async () => (await stateOf(after, replaced)).txError?.includes('sends reconcile'), {
-    interval: 20,
-  })
-  await vi.waitUntil(async () => (await stateOf(after, first)).txError?.includes('nonce 0 of'), { interval: 20 })
-  const known = await reconcile(after, '--yes')
-  const heldOf = (lanes: SeenLanes['lanes']) => lanes.flatMap(({ sends }) => sends.map(({ sendId }) => sendId))
-  expect([known.exit, heldOf(known.lanes)]).toEqual([3, [replaced, givenUp]])
-  expect((await untilEnded(after.root, first)).txStatus).toBe('INCLUDED')
-  // What is accepted now goes on, also after another start, and what is held stays so.
-  expect((await untilEnded(after.root, await pay(after, from, 54))).txStatus).toBe('INCLUDED')
-  await after.restart()
-  expect((await untilEnded(after.root, await pay(after, from, 55))).txStatus).toBe('INCLUDED')
-  for (const id of [replaced, givenUp]) expect((await stateOf(after, id)).txError).toContain(`--pay ${id}`)
-  expect([await countOf(from), await countOf(fresh)]).toEqual([4, 1])
-  const done = await reconcile(after, '--yes', '--give-up', replaced, '--pay', givenUp)
-  expect(done.exit).toBe(0)
-  expect((await untilEnded(after.root, givenUp)).txStatus).toBe('INCLUDED')
-  expect([(await stateOf(after, replaced)).txStatus, await countOf(from)]).toEqual(['FAILED', 5])
 })
 
 test('sends reconcile: of an address that answers only when it is written, or has sent more since, nothing is written', async () => {

@@ -21,7 +21,6 @@ import { feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import { draftSend } from './draft.ts'
 import type { NoDraft, SendDraft } from './drafting.ts'
-import { createBehindLook } from './ethereum-behind.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure, revertFailure, toFailedCall } from './failure.ts'
 import { type CompletedSend, noteWait } from './family.ts'
@@ -45,15 +44,8 @@ export function createCompletion(tools: EthereumTools): (row: SendRow) => Promis
       return prepare({ ...tools, node }, row, nonceBy)
     },
   })
-  const lookBehind = createBehindLook(tools)
-  const nonceOf = async (row: SendRow, request: StoredSendRequest) => {
-    const behind = request.nonce === undefined ? await lookBehind() : undefined
-    if (behind === undefined) return chooseNonce(tools, row, request)
-    await noteWait(tools, row, behind)
-    return 'later'
-  }
   return async (row) => {
-    const prepared = await prepare(tools, row, (request) => nonceOf(row, request))
+    const prepared = await prepare(tools, row, (request) => chooseNonce(tools, row, request))
     if (isSendRefusal(prepared)) return givingUp.judge(row, prepared)
     givingUp.drop(row)
     return typeof prepared === 'string' ? prepared : sign(tools, row, prepared)

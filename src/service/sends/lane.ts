@@ -13,7 +13,6 @@ import {
   putNextNonce,
   readRestoredAt,
 } from '../resources/sends/lanes-store.ts'
-import { putKnownSince } from '../resources/sends/solana-lanes-store.ts'
 import type { SendRow } from '../resources/sends/store.ts'
 import type { Transaction } from '../store/index.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
@@ -68,10 +67,7 @@ export async function noteSigned(
 /** Raises the lane's next known nonce past this one, unless lower nonces are unknown. */
 async function raise(tx: Transaction, lane: Lane, nonce: number): Promise<void> {
   const known = await findNextNonce(tx, lane)
-  if (known !== undefined && known < nonce) return
-  await putNextNonce(tx, lane, Math.max(known ?? 0, nonce + 1))
-  const restoredAt = await readRestoredAt(tx)
-  if (restoredAt !== undefined) await putKnownSince(tx, lane, restoredAt)
+  if (known === undefined || known >= nonce) await putNextNonce(tx, lane, Math.max(known ?? 0, nonce + 1))
 }
 
 /** Whether a transaction does what a send asks for, so that both would be the same payment twice. */
