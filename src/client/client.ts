@@ -24,7 +24,7 @@ export interface ClientOptions {
   readonly rate?: Rate
   /** How long one attempt may take. @default 30 s */
   readonly attemptMs?: number
-  /** How long the key may take to sign a request, and whoever is told before it goes. @default 60 s */
+  /** How long the key may take to sign a request and `beforeSending` to end, together. @default 60 s */
   readonly prepareMs?: number
   /** Bounds how long reads are tried; submits go out whatever it says. @default none: six attempts, and no wait of more than a minute */
   readonly deadline?: Deadline | undefined
@@ -39,7 +39,10 @@ export interface ClientOptions {
 const READ_ATTEMPTS = 6
 const FIRST_WAIT_MS = 500
 
-/** Longer than a command that signs, or a key management service, may take by itself: what hangs holds nobody else's turn. */
+/**
+ * Longer than a command that signs, or a key management service, may take by itself. After it a request whose key hangs ends, and its place
+ * is the next request's.
+ */
 const PREPARE_MS = 60_000
 
 /** Makes a client that can only read: it has no way to submit. */

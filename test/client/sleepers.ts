@@ -10,7 +10,7 @@ export function createSleepers() {
     random: () => 0.5,
   }
   const settle = async () => {
-    for (let turn = 0; turn < 50; turn++) await Promise.resolve()
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
   }
   const run = async <T>(work: Promise<T>): Promise<T> => {
     let over = false

@@ -147,17 +147,18 @@ export const renderWhoCanMarkdown = view((report: WhoCanView): string => {
     ...(beganAt !== undefined
       ? [`**Nobody**: ${markdownText(notYetText({ at, beganAt }))}.`, '']
       : rows.length === 0
-        ? [`${markdownText(sentence(nobodyText(report)))}.`, '']
+        ? [`${markdownText(sentence(nobodyText(report), user))}.`, '']
         : direct),
     ...moved,
-    ...(indirect && paths.length === 0 ? [`${markdownText(sentence(noMovesText(user)))}.`, ''] : []),
+    ...(indirect && paths.length === 0 ? [`${markdownText(sentence(noMovesText(user), user))}.`, ''] : []),
     ...limits,
     ...(why ? [heading('What they rest on', []), ...table(['what', 'text', 'whose'], reasons)] : []),
   ].join('\n')
 })
 
-function sentence(text: string): string {
-  return text.startsWith('nobody') ? text.replace('n', 'N') : text
+/** With a capital letter, unless it begins with the name of the user who was asked about. */
+function sentence(text: string, user: string | undefined): string {
+  return user === undefined ? `${text[0]!.toUpperCase()}${text.slice(1)}` : text
 }
 
 /** An open condition, with its amounts also in coins. */

@@ -90,7 +90,7 @@ export function valueText(value: PowerReason['fields'][string]): string {
 
 function indirectText(
   { rows, roots, limits }: IndirectPowers,
-  { user = 'nobody', style }: { readonly user: string | undefined; readonly style: Style },
+  { user, style }: { readonly user: string | undefined; readonly style: Style },
 ): string {
   const groups = [
     ...(roots.length === 0
@@ -110,9 +110,11 @@ function indirectText(
   return `${told.join('')}${none}${more}`
 }
 
-/** Where nobody, or not the one who is named, gets more by moves. */
-export function noMovesText(user = 'nobody'): string {
-  return `${user} gets ${user === 'nobody' ? 'more' : 'no more'} power of this kind by moves`
+/** Where nobody, or not the user who was asked about, gets more by moves. */
+export function noMovesText(user: string | undefined): string {
+  return user === undefined
+    ? 'nobody gets more power of this kind by moves'
+    : `${user} gets no more power of this kind by moves`
 }
 
 function pathText({ people, isConditional, steps }: IndirectPath, style: Style): string {
