@@ -3,8 +3,10 @@
 import { expect, test } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
 import type { Fault } from '../faults/between.ts'
+import type { TestService } from '../service/harness.ts'
 import { quorate, quorateShared } from './harness.ts'
 import { merged, TAGS } from './pull-request.ts'
+import { startCommand } from './started.ts'
 
 test('a pull request: whatever happens to the second of its three activities, everything comes to be once', async () => {
   const { service, env, defs, write, between } = await merged()
@@ -41,7 +43,47 @@ test('a pull request: whatever happens to the second of its three activities, ev
       name,
     ).toHaveLength(1)
   }
+  await expectNothingTwice(service)
+})
+
+test('a pull request: whose command is killed, or is read by nobody any more, while its second activity is on its way, comes to be once', async () => {
+  const { service, env, folder, defs, write, between } = await merged()
+  let tags = TAGS
+  for (const [index, lost] of (['command', 'reader'] as const).entries()) {
+    tags = [...tags.filter((tag) => tag !== `t${index + 1}`), `more${index}`]
+    write({ tags, guests: ['guest0', 'guest1'].slice(0, index + 1), signers: { [index]: 'u3' } })
+    const asked = new Set<number>()
+    const second = Promise.withResolvers<void>()
+    const over = Promise.withResolvers<void>()
+    between.meddle = async ({ submits, question }) => {
+      if (submits) asked.add(question)
+      if ([...asked][1] !== question) return undefined
+      second.resolve()
+      await over.promise
+      return undefined
+    }
+    const { ended, kill, stopReading } = startCommand(['apply', defs, '--yes', '--allow-delete', '--events'], {
+      env,
+      home: folder,
+    })
+    await Promise.race([second.promise, ended.then(({ stderr }) => Promise.reject(new Error(stderr)))])
+    if (lost === 'command') kill('SIGKILL')
+    else stopReading()
+    if (lost === 'command') await ended
+    over.resolve()
+    const { exit, stderr } = await ended
+    expect([lost, exit], stderr).toEqual([lost, lost === 'command' ? null : 141])
+    const followed = await quorateShared(['status', '--follow'], { env })
+    expect([lost, followed.exit], followed.stdout + followed.stderr).toEqual([lost, 0])
+    between.meddle = () => undefined
+    const next = await quorateShared(['plan', defs, '--detailed-exitcode'], { env })
+    expect([lost, next.exit, next.stdout.includes('No changes.')], next.stdout + stderr).toEqual([lost, 0, true])
+  }
+  await expectNothingTwice(service)
+})
+
+async function expectNothingTwice(service: TestService): Promise<void> {
   const { activities } = await service.root.query('list_activities', { paginationOptions: { limit: '100' } })
   const said = activities.map(({ type, intent }) => JSON.stringify([type, intent]))
   expect(new Set(said).size).toBe(said.length)
-})
+}

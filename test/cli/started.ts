@@ -25,6 +25,8 @@ export function startCommand(
   return {
     type: (text: string) => child.stdin.write(text),
     kill: (signal: NodeJS.Signals = 'SIGINT') => child.kill(signal),
+    /** Nobody reads its stdout any more. */
+    stopReading: () => void child.stdout.destroy(),
     ended,
     /** All of it so far. */
     said: said as Readonly<typeof said>,
