@@ -30,6 +30,7 @@ export const cliCodes = {
   'cli/key-in-plan': {
     summary: 'an activity of a plan would carry a private key to where others read it',
     solve: 'take the key out of the definitions or the values given to them, and make a new one; nothing was submitted',
+    exit: EXIT.refused,
   },
   'cli/no-definitions': {
     summary: 'no folder of definitions was named or found',
@@ -254,11 +255,13 @@ export const cliCodes = {
     summary: 'an activity of the plan would be refused, so nothing was submitted',
     solve:
       'apply with the key of somebody who may, or add a policy that allows it; give a new user who would have no way in a credential, or set the login feature of their contact',
+    exit: EXIT.refused,
   },
   'cli/rejected': {
     summary: 'somebody who may vote rejected an activity of equal intent, so nothing was submitted',
     solve:
       'ask them why and change the definitions; or give --ask-again, which asks once more as a new activity. A rejection holds on every machine until an activity of equal intent completes',
+    exit: EXIT.refused,
   },
   'cli/exists': {
     summary: 'a file that would be written exists already',

@@ -43,6 +43,7 @@ export function assertNotRejected(plan: Plan): void {
       throw new QuorateError('cli/rejected', `${whereIn(plan, one)}${summary} was ${rejectionText(forecast)}`, {
         facts: { activity: `${type} ${forecast.activityId}`, submitted: 'nothing' },
         next: AFTER_REJECTION,
+        exit: EXIT.refused,
       })
     }
   }
@@ -58,6 +59,7 @@ export function assertNoKeysSubmitted(plan: Plan): void {
       throw new QuorateError('cli/key-in-plan', `${whereIn(plan, one)}${summary} would hold ${found.name}; not shown`, {
         facts: { activity: type, at: placeInWords(text, found), submitted: 'nothing' },
         next: 'take it out of the definitions or the values given to them, and make a new key in its place',
+        exit: EXIT.refused,
       })
     }
   }
@@ -84,6 +86,7 @@ function assertPermitted(plan: Plan): void {
         submitted: 'nothing',
       },
       next,
+      exit: EXIT.refused,
     })
   }
 }

@@ -5,7 +5,7 @@
  * their place; that decides nothing, and whether it lives as foreseen is checked like any plan's freshness.
  */
 import { sha256 } from '../crypto/index.ts'
-import { QuorateError } from '../diagnostics/index.ts'
+import { EXIT, QuorateError } from '../diagnostics/index.ts'
 import { encodeHex } from '../encoding/index.ts'
 import {
   type Actual,
@@ -118,6 +118,7 @@ export function settle(plan: Plan, actual: Actual): Plan {
     throw new QuorateError('plan/stale', `sub-organization \`${name}\` was not made as foreseen`, {
       facts: { organizationId: actual.organizationId },
       next: 'make the plan again and look at it',
+      exit: EXIT.stale,
     })
   }) as unknown as Plan
   // Ids decide the order of what has none, so that is made again.

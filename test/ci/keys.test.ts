@@ -219,7 +219,7 @@ describe('keys of a pipeline: the commands', () => {
     const applied = await quorate(['apply', 'defs', '--yes', ...given], { env, cwd: folder })
     expect(applied.stderr).toContain('error cli/denied: ci-plan may not create tag treasury')
     expect(applied.stderr).toContain('submitted  nothing')
-    expect(applied.exit).toBe(1)
+    expect(applied.exit).toBe(4)
     expect(await countActivities(pipeline.service)).toBe(before)
   })
 

@@ -256,7 +256,7 @@ describe('apply inside', () => {
     await vote('REJECT')
     const again = await run('apply', defs, '--yes')
     expect(again.stderr).toMatch(/error cli\/rejected: in customer-1: create tag vip was rejected by zoe on 20\d\d-/)
-    expect(again.exit).toBe(1)
+    expect(again.exit).toBe(4)
     expect(await tagsIn(id!)).toEqual([])
     const before = await countActivities(service)
 

@@ -213,7 +213,7 @@ describe('apply: what cannot work submits nothing', () => {
     expect(planned.exit).toBe(0)
     const ran = await quorate(['apply', defs, '--yes', ...key], { env })
     expect(ran.stderr).toContain('error cli/denied: reader may not create tag one')
-    expect(ran.exit).toBe(1)
+    expect(ran.exit).toBe(4)
     expect(await countActivities(service)).toBe(before)
 
     // What is submitted all the same is denied, and can be looked into.
@@ -246,7 +246,7 @@ describe('apply: what cannot work submits nothing', () => {
     expect(ran.stderr).toMatch(/error cli\/denied: the API would refuse to create user erin: `user missing valid/)
     expect(ran.stderr).toMatch(/from +user\.erin, .*a\.yaml:5:3/)
     expect(ran.stderr).toContain('or set `EMAIL_AUTH` or `OTP_EMAIL_AUTH` under `features`')
-    expect(ran.exit).toBe(1)
+    expect(ran.exit).toBe(4)
     expect(await countActivities(service)).toBe(0)
 
     writeFiles(defs, { 'a.yaml': `${text}features: { OTP_EMAIL_AUTH: true }\n` })

@@ -155,7 +155,7 @@ describe('a pull request', () => {
     expect(planned.exit, planned.stderr).toBe(2)
     expect(planned.stdout).toContain('acme: 3 changes in 3 activities')
     const refused = await quorateShared(['apply', defs, '--yes', '--allow-delete'], { env: reader })
-    expect(refused.exit).toBe(1)
+    expect(refused.exit).toBe(4)
     expect(refused.stderr).toMatch(
       /error cli\/denied: u7 may not create user newcomer: no policy allows it\n(.*\n)* {2}submitted +nothing\n/,
     )

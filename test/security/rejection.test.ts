@@ -33,7 +33,7 @@ describe('rejection', () => {
     expect(again.stderr).toMatch(/error cli\/rejected: create tag treasury was rejected by bob on 20\d\d-/)
     expect(again.stderr).toMatch(/submitted +nothing/)
     expect(again.stderr).toContain('--ask-again')
-    expect(again.exit).toBe(1)
+    expect(again.exit).toBe(4)
 
     await expect
       .poll(async () => (await quorate(['status'], { env })).stdout, { timeout: 20_000, interval: 500 })
@@ -48,10 +48,10 @@ describe('rejection', () => {
     const planned = await quorate(['plan', defs], { env: elsewhere })
     expect(planned.stdout).toContain('rejected by bob on ')
     expect(planned.stderr).toContain('cli/rejected')
-    expect(planned.exit).toBe(1)
+    expect(planned.exit).toBe(4)
     const other = await quorate(['apply', defs, '--yes'], { env: elsewhere })
     expect(other.stderr).toContain('cli/rejected')
-    expect(other.exit).toBe(1)
+    expect(other.exit).toBe(4)
     expect(await countActivities(service)).toBe(before)
 
     const marked = join(folder, 'marked.json')
