@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Settings } from '../config/index.ts'
 import { EXIT, type ExitCode } from '../diagnostics/index.ts'
 import type { CommandDeadline } from './deadline.ts'
@@ -53,8 +54,11 @@ export interface CommandRow {
   /** Of every command that is not hidden. */
   readonly help?: CommandHelp
   readonly hidden?: boolean
-  /** Its first line, printed before its code is loaded, so that a reader knows within 300 ms what goes on. */
-  readonly opening?: (args: readonly string[], settings: Settings) => string
+  /**
+   * Its first line, printed before its code is loaded, so that a reader knows within 300 ms what goes on. Undefined where what it would
+   * begin with is not there: the error says that.
+   */
+  readonly opening?: (args: readonly string[], settings: Settings) => string | undefined
   /** Loaded only when the command runs, so that `--help` and the first line of output come at once. */
   readonly load: () => Promise<(input: CommandInput) => Promise<ExitCode>>
 }
@@ -92,3 +96,9 @@ export function exitsOf({ help }: CommandRow): readonly { readonly code: number;
   const names = [...new Set<keyof typeof EXIT>(['done', 'error', ...(help?.exits ?? [])])]
   return names.map((name) => ({ code: EXIT[name], meaning: EXIT_MEANINGS[name] })).sort((a, b) => a.code - b.code)
 }
+
+/** The opening of a command that begins with a file or folder that it is given. */
+export const openingWith =
+  (opening: (where: string, api: string) => string): NonNullable<CommandRow['opening']> =>
+  ([where = '.'], settings) =>
+    existsSync(where) || where.startsWith('sha256:') ? opening(where, apiName(settings)) : undefined

@@ -51,7 +51,11 @@ function refused({ code, message }: CommanderError, argv: readonly string[]): Qu
     /^(?:error: )?(.*?)(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(message.trim()) ?? []
   const near = suggested?.split(', ').map((one) => `\`${one}\``)
   const example = code === 'commander.missingArgument' ? exampleOf(argv) : undefined
-  const next = near ? `did you mean ${near.join(' or ')}?` : example && `give it, such as \`${example}\``
+  const next = near
+    ? `did you mean ${near.join(' or ')}?`
+    : code === 'commander.unknownOption'
+      ? optionLike(said, argv)
+      : example && `give it, such as \`${example}\``
   return new QuorateError(
     'cli/usage',
     withoutKeys(
@@ -65,9 +69,41 @@ function refused({ code, message }: CommanderError, argv: readonly string[]): Qu
 
 /** How the command is typed that a command line names. */
 function exampleOf(argv: readonly string[]): string | undefined {
+  return rowOf(argv)?.example
+}
+
+/** The option that begins as the one that is not known, where the parser finds none like it; or else where the options stand. */
+function optionLike(said: string, argv: readonly string[]): string | undefined {
+  const row = rowOf(argv)
+  const [asked = ''] = /--[a-z-]+/.exec(said) ?? []
+  if (!row) return undefined
+  const own = [
+    ...(row.options ?? []).map(({ flags }) => flags),
+    '--json',
+    ...Object.values(settingRows).map(({ flag }) => flag),
+  ]
+  const [nearest] = own
+    .map((flags) => /--[a-z0-9-]+/.exec(flags)![0])
+    .map((name) => ({ name, shared: sharedLength(name, asked) }))
+    .filter(({ shared }) => shared >= LEAST_SHARED)
+    .sort((a, b) => b.shared - a.shared)
+  return nearest ? `did you mean \`${nearest.name}\`?` : `\`quorate ${row.name} --help\` lists its options`
+}
+
+/** Of two options, dashes included: two that share less are not alike. */
+const LEAST_SHARED = '--abc'.length
+
+function sharedLength(one: string, other: string): number {
+  let length = 0
+  while (length < one.length && one[length] === other[length]) length += 1
+  return length
+}
+
+/** The command that a command line names. */
+function rowOf(argv: readonly string[]): CommandRow | undefined {
   const line = argv.join(' ')
   const named = commands.filter(({ name }) => line === name || line.startsWith(`${name} `))
-  return named.toSorted((a, b) => b.name.length - a.name.length)[0]?.example
+  return named.toSorted((a, b) => b.name.length - a.name.length)[0]
 }
 
 /** Whether the words name a command or a group of commands. Help of one that is not there would be that of all. */

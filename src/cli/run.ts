@@ -46,7 +46,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     const { row, args, options, flags, writes } = invocation
     json = options['json'] === true
     const settings = readSettings(environment, flags)
-    if (row.opening) io.say(line`${withoutKeys(row.opening(args, settings))}\n`)
+    const opening = row.opening?.(args, settings)
+    if (opening !== undefined) io.say(line`${withoutKeys(opening)}\n`)
     deadline = (await import('./deadline.ts')).createDeadline(options)
     const input = { settings, environment, io, args, options, json, deadline, commands }
     for (const path of writes) (await import('./files.ts')).assertWritable(path)

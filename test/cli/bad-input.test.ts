@@ -98,6 +98,8 @@ describe('bad input: definitions', () => {
       const dataDir = join(testFolder(), 'data')
       const ran = await quorateShared([...words.split(' '), '/nowhere'], { env: { QUORATE_DATA_DIR: dataDir } })
       expect(ran.stderr).toContain('error cli/no-definitions')
+      // Nothing is said to begin that cannot.
+      if (words !== 'watch add') expect(ran.stdout + ran.stderr).toMatch(/^error /)
       expect(ran.exit).toBe(1)
       expect(existsSync(dataDir)).toBe(false)
     })

@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { isColoured } from '../../src/cli/colour.ts'
 import { commands } from '../../src/cli/commands/index.ts'
+import type { Style } from '../../src/cli/io.ts'
 import { ONE_PASS } from '../../src/cli/one-pass.ts'
+import { readCommandLine } from '../../src/cli/program.ts'
 import { EXIT } from '../../src/diagnostics/index.ts'
 import { builtMain } from '../built.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
@@ -27,6 +29,10 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
+const style = { error: String, warning: String, strong: String } as unknown as Style
+
+const lineOf = (argv: readonly string[]) => readCommandLine(argv, { version: '0', style, out: () => {}, say: () => {} })
+
 describe('help', () => {
   test('lists every command; the page of one has its example', async () => {
     const { stdout, exit } = await quorate(['--help'])
@@ -43,6 +49,23 @@ describe('help', () => {
     const { stderr, exit } = await quorate(['plam'])
     expect(stderr).toContain('did you mean `plan`?')
     expect(exit).toBe(1)
+  })
+
+  test.for([
+    [['plan', '--detaild'], 'did you mean `--detailed-exitcode`?'],
+    [['key', 'new', 'x.pem', '--curv', 'p256'], 'did you mean `--curve`?'],
+    [['key', 'new', 'x.pem', '--foce'], '`quorate key new --help` lists its options'],
+    [['sends', 'replace', 'r', '--foo'], '`quorate sends replace --help` lists its options'],
+    [['apply', '--key'], 'did you mean `--key-file`?'],
+  ] as const)('of a mistyped option the nearest is named: %j', ([argv, next]) => {
+    expect(() => lineOf(argv)).toThrow(expect.objectContaining({ code: 'cli/usage', next }))
+  })
+
+  test.for(visible.map(({ name }) => name))('%s refuses an option that it does not have', (name) => {
+    const refusal = { code: 'cli/usage', message: expect.stringContaining('unknown option `--qqq`'), exit: EXIT.error }
+    expect(() => lineOf([...name.split(' '), '--qqq'])).toThrow(
+      expect.objectContaining({ ...refusal, next: `\`quorate ${name} --help\` lists its options` }),
+    )
   })
 
   test('what is tuned for one pass is a command, and none that stays', () => {

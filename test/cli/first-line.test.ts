@@ -1,5 +1,6 @@
 /** The first line of output is to come within 300 ms: so it may need little, which is counted here and not timed. */
 import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { testFolder } from './harness.ts'
@@ -23,9 +24,11 @@ for (const stream of [process.stdout, process.stderr]) {
 
 /** What a command line writes first, and the rooms and packages that are loaded until then. */
 async function beginningOf(args: readonly string[]) {
+  const cwd = testFolder()
+  mkdirSync(join(cwd, 'defs'))
   const hook = `data:text/javascript,${encodeURIComponent(NOTES)}`
   const child = spawn(process.execPath, ['--import', hook, join(root, 'src/cli/main.ts'), ...args], {
-    cwd: testFolder(),
+    cwd,
     env: { PATH: process.env['PATH'], QUORATE_BASE_URL: 'http://127.0.0.1:9' },
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   })

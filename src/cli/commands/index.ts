@@ -1,4 +1,4 @@
-import { apiName, type CommandRow, valueOptions } from '../command.ts'
+import { apiName, type CommandRow, openingWith, valueOptions } from '../command.ts'
 import {
   askAgain,
   comparedPlans,
@@ -139,7 +139,7 @@ const pushCommand: CommandRow = {
     exits: ['refused'],
     seeAlso: ['watch add', 'validate', 'plan'],
   },
-  opening: ([where = '.']) => `Checking ${where} …`,
+  opening: openingWith((where) => `Checking ${where} …`),
   load: async () => (await import('./push.ts')).push,
 }
 
@@ -233,7 +233,7 @@ export const commands: readonly CommandRow[] = [
       examples: [['quorate validate definitions/acme --json', 'mistakes as data']],
       seeAlso: ['fmt', 'policy lint', 'plan'],
     },
-    opening: ([where = '.']) => `Checking ${where} …`,
+    opening: openingWith((where) => `Checking ${where} …`),
     load: async () => (await import('./validate.ts')).validate,
   },
   {
@@ -287,7 +287,7 @@ export const commands: readonly CommandRow[] = [
       exits: ['changes', 'refused'],
       seeAlso: ['apply', 'show', 'unmanaged', 'policy explain'],
     },
-    opening: ([where = '.'], settings) => `Planning ${where} against ${apiName(settings)} …`,
+    opening: openingWith((where, api) => `Planning ${where} against ${api} …`),
     load: async () => (await import('./plan.ts')).plan,
   },
   {
@@ -319,7 +319,7 @@ export const commands: readonly CommandRow[] = [
       exits: ['waiting', 'refused', 'stale', 'partial'],
       seeAlso: ['plan', 'status', 'activities', 'approve'],
     },
-    opening: ([what = '.'], settings) => `Applying ${what} to ${apiName(settings)} …`,
+    opening: openingWith((what, api) => `Applying ${what} to ${api} …`),
     load: async () => (await import('./apply.ts')).apply,
   },
   ...sendCommands,
@@ -516,7 +516,7 @@ export const commands: readonly CommandRow[] = [
       examples: [['quorate unmanaged definitions/acme --json', 'as data']],
       seeAlso: ['import', 'plan'],
     },
-    opening: ([where = '.'], settings) => `Reading ${where} and ${apiName(settings)} …`,
+    opening: openingWith((where, api) => `Reading ${where} and ${api} …`),
     load: async () => (await import('./unmanaged.ts')).unmanaged,
   },
   {

@@ -1,4 +1,4 @@
-import { apiName, type CommandRow, type OptionRow, valueOptions } from '../../command.ts'
+import { apiName, type CommandRow, type OptionRow, openingWith, valueOptions } from '../../command.ts'
 
 const request: readonly OptionRow[] = [
   ...valueOptions,
@@ -133,7 +133,7 @@ export const policyCommands: readonly CommandRow[] = [
       exits: ['partial'],
       seeAlso: ['policy usage', 'policy compare', 'plan'],
     },
-    opening: ([where = '.'], settings) => `Deciding the activities of ${apiName(settings)} again by ${where} …`,
+    opening: openingWith((where, api) => `Deciding the activities of ${api} again by ${where} …`),
     load: async () => (await import('./backtest.ts')).backtest,
   },
   {
