@@ -109,7 +109,8 @@ const WITH_SERVICE = [
 
 /** Whether a command starts nothing, stays no longer than it works, and keeps no secret of its environment but that of all tests. */
 function mayShare([name = '', ...words]: readonly string[], { env = {}, input, by }: Surroundings): boolean {
-  if (input !== undefined || by !== undefined || words.includes('lsp') || words.includes('--watch')) return false
+  // An empty input is what the shared ones have.
+  if (input || by !== undefined || words.includes('lsp') || words.includes('--watch')) return false
   const { QUORATE_PAYLOAD_KEY: payloadKey = TEST_PAYLOAD_KEY, ...rest } = env
   if (payloadKey !== TEST_PAYLOAD_KEY) return false
   if (Object.keys(rest).some((variable) => /^NODE_|(KEY|PASSWORD|SECRET|TOKEN|PLAN_STORE)$/.test(variable)))

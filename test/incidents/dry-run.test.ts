@@ -1,7 +1,7 @@
 /**
  * The second family of incidents: a dry run that wrote. What only looks has no client that can submit, by type; and every
- * command that is not in the short list of those that act is run as it stands in its own help, as a process, with a
- * change to make before it: nothing is submitted. A new command is in this by itself.
+ * command that is not in the short list of those that act is run as it stands in its own help, with a change to make before
+ * it: nothing is submitted. A new command is in this by itself.
  */
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
