@@ -1,8 +1,17 @@
 /** Organizations that are watched: a real Temporal Schedule, worker and service; looks are asked for, and nobody waits for a clock. */
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { WatchState } from '../../activities/index.ts'
-import { findWatch, pauseWatch, resumeWatch, runWatch, taskQueueOf, whereShown } from '../../src/operations/index.ts'
+import {
+  type ApplyPlace,
+  findWatch,
+  pauseWatch,
+  resumeWatch,
+  runWatch,
+  taskQueueOf,
+  type Watched,
+  whereShown,
+} from '../../src/operations/index.ts'
 import { readPlan } from '../../src/plan/index.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import { runs } from '../runs.ts'
@@ -22,33 +31,36 @@ policies:
   no-exports: { effect: deny, condition: activity.action == 'EXPORT' }
 `
 
+/** A scene whose watch can be asked in this process: to start a command at each look costs more than the look. */
+interface Watching extends Scene {
+  readonly defs: string
+  readonly applies: ApplyPlace
+}
+
 /** An organization as its definitions say, with a lock that knows so. */
-async function watchedScene(text = definitions) {
-  const place = await scene({ more: { QUORATE_PAYLOAD_KEY: TEST_PAYLOAD_KEY } })
-  const defs = writeFiles(join(place.folder, 'defs'), { 'acme.yaml': text })
+async function watchedScene(atEnd: (work: () => Promise<void>) => void = onTestFinished): Promise<Watching> {
+  const place = await scene({ more: { QUORATE_PAYLOAD_KEY: TEST_PAYLOAD_KEY }, atEnd })
+  const defs = writeFiles(join(place.folder, 'defs'), { 'acme.yaml': definitions })
   expect((await quorate(['apply', defs, '--yes'], place)).exit).toBe(0)
-  return { ...place, defs }
+  const { client, close } = await connectScene(place.env)
+  atEnd(close)
+  const { organizationId } = place.service
+  const dataDir = place.env['QUORATE_DATA_DIR']!
+  return { ...place, defs, applies: { client, organizationId, taskQueue: taskQueueOf(organizationId), dataDir } }
 }
 
-interface Shown {
-  readonly state?: WatchState
-  readonly paused?: string
-  readonly nextAt?: string
-}
-
-/** Asks how the organization stands until it is as wanted. */
-async function until({ env }: Pick<Scene, 'env'>, wanted: (shown: Shown) => boolean): Promise<Shown> {
-  for (let left = 120; ; left--) {
-    const { stdout, stderr } = await quorate(['watch', 'list', '--json'], { env })
-    const [shown] = (JSON.parse(stdout || '{}').watches ?? []) as Shown[]
-    if (shown && wanted(shown)) return shown
-    if (left === 0) throw new Error(`never as wanted: ${stdout} ${stderr}`)
-    await new Promise((resolve) => setTimeout(resolve, 250))
+/** Asks in this process how the organization stands, as `quorate watch list` does, until it is as wanted. */
+async function until({ applies }: Pick<Watching, 'applies'>, wanted: (shown: Watched) => boolean): Promise<Watched> {
+  for (let left = 300; ; left--) {
+    const shown = await findWatch(applies)
+    if (wanted(shown)) return shown
+    if (left === 0) throw new Error(`never as wanted: ${JSON.stringify(shown)}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
 
 /** Has it looked at until that finds what is wanted: what was begun by the look before may be under way. */
-async function look(place: Scene, wanted: (state: WatchState) => boolean = () => true): Promise<WatchState> {
+async function look(place: Watching, wanted: (state: WatchState) => boolean = () => true): Promise<WatchState> {
   for (let left = 20; ; left--) {
     const before = (await until(place, () => true)).state?.lookedAt ?? ''
     expect((await quorate(['watch', 'run'], place)).exit).toBe(0)
@@ -124,7 +136,8 @@ describe('watch: report', () => {
     const added = await quorate(['watch', 'add', place.defs, '--every', '1h'], place)
     expect([added.exit, added.stderr]).toEqual([0, expect.not.stringContaining('error')])
     expect(added.stdout).toContain('acme: ')
-    const first = await until(place, ({ state }) => state?.goodAt !== undefined)
+    await until(place, ({ state }) => state?.goodAt !== undefined)
+    const [first] = JSON.parse((await quorate(['watch', 'list', '--json'], place)).stdout).watches
     expect(first.state).toMatchObject({ drift: [], waiting: [], sweeps: 1 })
     expect(first.nextAt).toBeDefined()
 
@@ -189,10 +202,44 @@ describe('watch: report', () => {
     ])
     expect((await quorate(['watch', 'list'], place)).stdout).not.toContain('asked for by')
   })
+})
+
+describe('watch: paused and resumed', () => {
+  let place: Watching
+  const closers: (() => Promise<void>)[] = []
+  beforeAll(async () => {
+    place = await watchedScene((close) => closers.push(close))
+    await quorate(['watch', 'add', place.defs, '--every', '1h'], place)
+  })
+  afterAll(async () => {
+    for (const close of closers.reverse()) await close()
+  })
+
+  test('a pause and a resume are made though looks are asked for in the same moment', async () => {
+    const { applies } = place
+    const pausedNow = async () => (await findWatch(applies)).paused
+    // Temporal makes the last change alone of those that it finds together.
+    const whileAsked = (work: Promise<void>) => Promise.all([work, runWatch(applies), runWatch(applies)])
+    for (let round = 0; round < runs(4); round++) {
+      await whileAsked(pauseWatch(applies, `INC-${round}`))
+      expect(await pausedNow()).toBe(`INC-${round}`)
+      await whileAsked(resumeWatch(applies))
+      expect(await pausedNow()).toBeUndefined()
+    }
+  })
+
+  test('where Temporal goes on to tell the old state, a pause is unknown and never told as made', async () => {
+    const { applies } = place
+    // A Temporal that takes the change and makes none.
+    const deaf = vi.spyOn(applies.client.workflowService, 'patchSchedule').mockImplementation(async () => ({}) as never)
+    onTestFinished(() => deaf.mockRestore())
+    await expect(pauseWatch(applies, 'INC-7')).rejects.toMatchObject({
+      code: 'cli/watch-unchanged',
+      facts: { paused: 'unknown' },
+    })
+  })
 
   test('it is paused, looked at all the same when asked, resumed, and removed', async () => {
-    const place = await watchedScene()
-    await quorate(['watch', 'add', place.defs, '--every', '1h'], place)
     await until(place, ({ state }) => state !== undefined)
     const paused = await quorate(['watch', 'pause', '--because', 'INC-7'], place)
     expect(paused.stdout).toContain('paused (INC-7)')
@@ -205,39 +252,6 @@ describe('watch: report', () => {
     const gone = await quorate(['watch', 'run'], place)
     expect(gone.stderr).toContain('error cli/not-watched')
     expect(gone.exit).toBe(1)
-  })
-})
-
-test('watch: a pause and a resume are made though looks are asked for in the same moment', async () => {
-  const { service, env, ...place } = await watchedScene()
-  await quorate(['watch', 'add', place.defs, '--every', '1h'], { env })
-  const { client, close } = await connectScene(env)
-  onTestFinished(close)
-  const { organizationId } = service
-  const applies = { client, organizationId, taskQueue: taskQueueOf(organizationId), dataDir: env['QUORATE_DATA_DIR']! }
-  const pausedNow = async () => (await findWatch(applies)).paused
-  // Temporal makes the last change alone of those that it finds together.
-  const whileAsked = (work: Promise<void>) => Promise.all([work, runWatch(applies), runWatch(applies)])
-  for (let round = 0; round < runs(4); round++) {
-    await whileAsked(pauseWatch(applies, `INC-${round}`))
-    expect(await pausedNow()).toBe(`INC-${round}`)
-    await whileAsked(resumeWatch(applies))
-    expect(await pausedNow()).toBeUndefined()
-  }
-})
-
-test('watch: where Temporal goes on to tell the old state, a pause is unknown and never told as made', async () => {
-  const { service, env, ...place } = await watchedScene()
-  await quorate(['watch', 'add', place.defs, '--every', '1h'], { env })
-  const { client, close } = await connectScene(env)
-  onTestFinished(close)
-  const { organizationId } = service
-  // A Temporal that takes the change and makes none.
-  vi.spyOn(client.workflowService, 'patchSchedule').mockImplementation(async () => ({}) as never)
-  const applies = { client, organizationId, taskQueue: taskQueueOf(organizationId), dataDir: env['QUORATE_DATA_DIR']! }
-  await expect(pauseWatch(applies, 'INC-7')).rejects.toMatchObject({
-    code: 'cli/watch-unchanged',
-    facts: { paused: 'unknown' },
   })
 })
 
