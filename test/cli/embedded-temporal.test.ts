@@ -85,22 +85,19 @@ describe('a former embedded Temporal', () => {
   test('`up` on its data folder says so and works', async () => {
     const dataDir = dataFolder('upgraded')
     writeFileSync(join(dataDir, 'temporal.db'), former)
-    const env = { QUORATE_DATA_DIR: dataDir }
-    const up = await quorate(['up'], { env })
-    await quorate(['down'], { env })
+    const up = await quorate(['up'], { env: { QUORATE_DATA_DIR: dataDir } })
     expect(up.exit).toBe(0)
     for (const id of OPEN) expect(up.stderr).toContain(id)
     expect(existsSync(join(dataDir, 'former-temporal.db'))).toBe(true)
-    const reset = await quorate(['reset', '--yes', '--json'], { env })
-    expect(JSON.parse(reset.stdout).kept).toEqual([])
   })
 })
 
 describe('an embedded Temporal that dies', () => {
+  // What the test above has left running is what this one kills.
   test('ends what works with it, doctor says what happened, and the next `up` starts it again on its state', async () => {
-    const env = { QUORATE_DATA_DIR: join(folder, 'died') }
+    const env = { QUORATE_DATA_DIR: join(folder, 'upgraded') }
     const { pid } = JSON.parse((await quorate(['up', '--json'], { env })).stdout)
-    const temporal = JSON.parse(readFileSync(join(folder, 'died/temporal.json'), 'utf8')).pid
+    const temporal = JSON.parse(readFileSync(join(folder, 'upgraded/temporal.json'), 'utf8')).pid
     process.kill(temporal, 'SIGKILL')
     while (isAlive(pid)) await delay(50)
 
@@ -110,7 +107,7 @@ describe('an embedded Temporal that dies', () => {
     const doctor = await quorate(['doctor'], { env })
     expect(doctor.exit).toBe(1)
     expect(doctor.stdout).toMatch(/✗ Temporal +the embedded server died at \S+: it ended with SIGKILL\n.*`quorate up`/)
-    expect(readFileSync(join(folder, 'died/background.log'), 'utf8')).toContain('the embedded Temporal server died')
+    expect(readFileSync(join(folder, 'upgraded/background.log'), 'utf8')).toContain('the embedded Temporal server died')
 
     const again = await quorate(['up'], { env })
     expect(again.exit).toBe(0)
@@ -119,14 +116,17 @@ describe('an embedded Temporal that dies', () => {
     expect(JSON.parse(well.stdout).findings[1]).toMatchObject({ check: 'Temporal', state: 'good' })
 
     // An apply as the first command after it, also before the background process has noticed.
-    const { organizationId } = JSON.parse(readFileSync(join(folder, 'died/service/bootstrap.json'), 'utf8'))
-    const definitions = join(folder, 'died-definitions')
+    const { organizationId } = JSON.parse(readFileSync(join(folder, 'upgraded/service/bootstrap.json'), 'utf8'))
+    const definitions = join(folder, 'upgraded-definitions')
     mkdirSync(definitions)
     writeFileSync(join(definitions, 'a.yaml'), `organization: a\nid: ${organizationId}\ntags: { treasury: {} }\n`)
-    process.kill(JSON.parse(readFileSync(join(folder, 'died/temporal.json'), 'utf8')).pid, 'SIGKILL')
+    process.kill(JSON.parse(readFileSync(join(folder, 'upgraded/temporal.json'), 'utf8')).pid, 'SIGKILL')
     const applied = await quorate(['apply', definitions, '--yes'], { env })
     await quorate(['down'], { env })
     expect([applied.exit, applied.stdout]).toEqual([0, expect.stringContaining('1 done')])
+    // Of the former one, too.
+    const reset = await quorate(['reset', '--yes', '--json'], { env })
+    expect(JSON.parse(reset.stdout).kept).toEqual([])
   })
 
   test('one that outlived its background process is stopped before another one starts', async () => {
