@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { testTemporalEnvironment } from '../temporal.ts'
 import { quorate, type Ran, readAll, serve, testFolder, writeFiles } from './harness.ts'
 
 vi.setConfig({ hookTimeout: 600_000 })
@@ -194,24 +195,28 @@ describe('up', () => {
 
 test('up approves as members of the root quorum first, and never as somebody whose vote does not count', async () => {
   const cwd = testFolder()
+  // Which Temporal server works is another test's matter: one of its own for each costs more than what is shown here.
+  const env = await testTemporalEnvironment()
   const ran = async (name: string, carolKey: string) => {
     const user = (one: string, publicKey = `\${var.${one}PublicKey}`) =>
       `  ${one}: { apiKeys: { laptop: { curve: P256, publicKey: "${publicKey}" } } }\n`
     const text = `organization: ${name}\nid: \${env.ID}\nrootQuorum: { threshold: 2, users: [alice, carol] }\ntags: { treasury: {} }\nusers:\n`
     writeFiles(join(cwd, name), { 'all.yaml': text + user('aaron') + user('alice') + user('carol', carolKey) })
     const at = ['--data-dir', join(cwd, `${name}-data`)]
-    const came = await quorate(['up', name, ...at], { cwd })
+    const came = await quorate(['up', name, ...at], { cwd, env })
     writeFiles(join(cwd, name), {
       'more.yaml': 'policies: { no-exports: { effect: deny, condition: "activity.action == \'EXPORT\'" } }\n',
     })
-    const again = await quorate(['up', name, ...at], { cwd })
-    await quorate(['down', ...at], { cwd })
+    const again = await quorate(['up', name, ...at], { cwd, env })
+    await quorate(['down', ...at], { cwd, env })
     return { came, again }
   }
-  const both = await ran('both', '${var.carolPublicKey}')
+  const [both, alone] = await Promise.all([
+    ran('both', '${var.carolPublicKey}'),
+    ran('alone', generateP256KeyPair().publicKey),
+  ])
   expect([both.came.exit, both.again.exit]).toEqual([0, 0])
   expect(both.again.stderr).toMatch(/What carol sees, and approves:[\s\S]*approve CODE --key-file \S+\/carol\.json/)
-  const alone = await ran('alone', generateP256KeyPair().publicKey)
   expect(alone.came.exit).toBe(3)
   expect(alone.came.stderr).not.toContain('sees, and approves')
 })
