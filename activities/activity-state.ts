@@ -53,13 +53,17 @@ export function describeActivity(activity: Wire.Activity, { publicKey, userId, n
   }
 }
 
+/** What is done about a failure that names nothing to correct. */
+const NO_REASON =
+  'look at it with `quorate activities`; plan again, which shows what is left to do. If it fails so again, give its id to who runs the API'
+
 function whyNot(activity: Wire.Activity, state: string, rejectedBy: readonly string[]): Failure | undefined {
   if (state === 'failed') {
-    const { message } = activity.failure ?? {}
+    const { message = '' } = activity.failure ?? {}
     return {
       code: 'apply/activity-failed',
-      message: `the API could not carry it out: ${message || 'it does not say why'}`,
-      next: applyCodes['apply/activity-failed'].solve,
+      message: `the API could not carry it out: ${message === '' ? 'it does not say why' : message}`,
+      next: message === '' ? NO_REASON : applyCodes['apply/activity-failed'].solve,
     }
   }
   if (state === 'rejected') {
