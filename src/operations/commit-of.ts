@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { LOCK_FILE } from '../definitions/index.ts'
+import type { Plan } from '../plan/index.ts'
 
 const run = promisify(execFile)
 /** Of a folder with hundreds of thousands of files that are not tracked. */
@@ -38,6 +39,13 @@ export async function isEdited(folder: string): Promise<boolean | undefined> {
   } catch {
     return undefined
   }
+}
+
+/** What a plan or a push says of changes since the commit: nothing where there are none, `not known` where Git does not tell. */
+export async function changesSince(folder: string): Promise<Pick<Plan, 'uncommitted'>> {
+  const edited = await isEdited(folder)
+  if (edited === false) return {}
+  return { uncommitted: edited ?? 'not known' }
 }
 
 /** The settings of a repository that name a program by which files are converted. */

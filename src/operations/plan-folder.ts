@@ -17,7 +17,7 @@ import { type Diagnostic, hasErrors, QuorateError, suggest } from '../diagnostic
 import { creatorsOf, inside, kindsMentioned, readActual } from '../live/index.ts'
 import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Address, Desired } from '../resources/index.ts'
-import { commitOf, isEdited } from './commit-of.ts'
+import { changesSince, commitOf } from './commit-of.ts'
 import { compromisedIn, compromisedKeys } from './compromised-keys.ts'
 import { withAuthors } from './drift-authors.ts'
 import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
@@ -164,8 +164,8 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
   const plans: Plan[] = []
   for (const one of within.plans) plans.push(await withAuthors(client, one, { lock: oldLock.lock }))
   const commit = kept ? kept.commit : commitOf(folder)
-  const uncommitted = !kept && commit !== undefined && (await isEdited(folder)) === true
-  const located = commit === undefined ? told : { ...told, commit, ...(uncommitted ? { uncommitted } : {}) }
+  const changed = kept || commit === undefined ? {} : await changesSince(folder)
+  const located = commit === undefined ? told : { ...told, commit, ...changed }
   const plan = withInside(located, plans, {
     reads: client.queries,
     ...(perSecond === undefined ? {} : { perSecond }),

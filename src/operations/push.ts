@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { definitionsText, openPushes, type Push, pushText, type StorePlace } from '../../activities/index.ts'
 import { loadDefinitions } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors, QuorateError } from '../diagnostics/index.ts'
+import type { Plan } from '../plan/index.ts'
 import { createApiKeyStamper } from '../stamp/index.ts'
-import { commitOf } from './commit-of.ts'
+import { changesSince, commitOf } from './commit-of.ts'
 import { assertFolder, assertSameOrganization, type GivenValues } from './load-folder.ts'
 import type { CheckText } from './lock-place.ts'
 import type { Place } from './place.ts'
@@ -25,6 +26,8 @@ export interface PushRequest {
 export interface Pushed extends Pick<Push, 'organizationId' | 'definitions' | 'pushedAt' | 'commit'> {
   readonly organization: string
   readonly files: readonly string[]
+  /** Whether what was pushed is not as the commit has it; absent where it is, `not known` where Git does not tell. */
+  readonly uncommitted?: NonNullable<Plan['uncommitted']>
   /** The public key that signed it. */
   readonly signedBy: string
 }
@@ -52,6 +55,7 @@ export async function pushFolder(
 
   const { digest } = definitionsText(kept.definitions)
   const commit = commitOf(folder)
+  const changed = commit === undefined ? {} : await changesSince(folder)
   const push: Push = {
     format: 'quorate.push/1',
     organizationId: place.organizationId,
@@ -65,7 +69,13 @@ export async function pushFolder(
   await openPushes(join(dataDir, 'plans'), storePlace).put({ push, signature }, kept.definitions)
   const { given: _, format: __, ...told } = push
   const { organization } = loaded.desired
-  return { ...told, organization, files: files.map(([name]) => name), signedBy: stamper.publicKey }
+  return {
+    ...told,
+    organization,
+    files: files.map(([name]) => name),
+    signedBy: stamper.publicKey,
+    ...changed,
+  }
 }
 
 function assertP256({ key }: Place): void {

@@ -49,8 +49,8 @@ export interface PlanName {
   readonly digest: string
   readonly createdAt: string
   readonly commit?: string
-  /** The definitions were changed since that commit. */
-  readonly uncommitted?: boolean
+  /** Whether the definitions were changed since that commit, as the plan has it. */
+  readonly uncommitted?: NonNullable<Plan['uncommitted']>
 }
 
 export interface ReviewedActivity extends Review {

@@ -52,8 +52,11 @@ export interface Plan {
   readonly folder?: string
   /** The Git commit that is checked out where the definitions are; not covered by the digest. */
   readonly commit?: string
-  /** Whether the definitions have been changed since that commit; not covered by the digest. Absent where not, or where Git does not tell. */
-  readonly uncommitted?: boolean
+  /**
+   * Whether the definitions have been changed since that commit; not covered by the digest. Absent where not; `not known` where Git does
+   * not tell.
+   */
+  readonly uncommitted?: boolean | 'not known'
   /** Batches that were asked for before and wait for approval already: applying the plan goes on with them. Not covered by the digest. */
   readonly waiting?: readonly WaitingBatch[]
   /** ISO 8601; not covered by the digest. */

@@ -84,6 +84,7 @@ export {
   approvalRounds,
   authorText,
   driftText,
+  editedText,
   factorsText,
   rejectionText,
   renderApprovers,

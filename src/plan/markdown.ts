@@ -8,6 +8,7 @@ import {
   accessLines,
   approvalRounds,
   count,
+  editedText,
   renderForecast,
   shortCode,
   summarize,
@@ -147,9 +148,7 @@ function render(
       `as ${inline(actor.userName)} on ${code(organization.id)}`,
       ...(left === undefined ? [] : [inline(left)]),
       `plan ${code(plan.digest.slice(0, 12))} of ${plan.createdAt}`,
-      ...(plan.commit === undefined
-        ? []
-        : [`commit ${code(plan.commit.slice(0, 12))}${plan.uncommitted ? ' with uncommitted changes' : ''}`]),
+      ...(plan.commit === undefined ? [] : [`commit ${code(plan.commit.slice(0, 12))}${editedText(plan.uncommitted)}`]),
     ].join(' · '),
   ]
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`

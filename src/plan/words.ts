@@ -84,6 +84,12 @@ function outcomeText(forecast: Forecast): string {
   }
 }
 
+/** What is said behind a commit about changes since: nothing where there are none. */
+export function editedText(uncommitted: Plan['uncommitted']): string {
+  if (uncommitted === 'not known') return '; whether with uncommitted changes is not known'
+  return uncommitted ? ' with uncommitted changes' : ''
+}
+
 /** What a person does where an activity was rejected: no machine asks the same again by itself. */
 export const AFTER_REJECTION =
   'ask them why and change the definitions, or give --ask-again to ask once more as a new activity'

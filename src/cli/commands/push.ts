@@ -1,6 +1,7 @@
 import { parseStorePlace } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { pushFolder } from '../../operations/index.ts'
+import { editedText } from '../../plan/index.ts'
 import { assertPlanStore, hasPlanStore } from '../background/plan-store-place.ts'
 import type { CommandInput } from '../command.ts'
 import { assertNoKeys } from '../files.ts'
@@ -35,8 +36,8 @@ export async function push(input: CommandInput): Promise<ExitCode> {
   if (!pushed) return EXIT.error
   if (json) writeJson(io, pushed)
   else {
-    const { organization, definitions, files, signedBy, pushedAt, commit } = pushed
-    const of = commit === undefined ? '' : line`\n  commit     ${commit}`
+    const { organization, definitions, files, signedBy, pushedAt, commit, uncommitted } = pushed
+    const of = commit === undefined ? '' : line`\n  commit     ${commit}${editedText(uncommitted)}`
     io.out(
       line`Pushed ${organization}, ${files.length} ${files.length === 1 ? 'file' : 'files'}, at ${pushedAt}.\n  digest     sha256:${definitions}\n  signed by  ${signedBy}` +
         `${of}\n`,

@@ -4,6 +4,7 @@ import type { CredentialAdded } from '../../analysis/index.ts'
 import { type MissingFactors, missingMethods, votesOn } from '../../authority/index.ts'
 import type { ReviewedActivity } from '../../operations/index.ts'
 import {
+  editedText,
   factorsText,
   loneReference,
   renderApprovers,
@@ -228,8 +229,7 @@ function planRows({ review }: ActivityView, style: Style): readonly (readonly st
   if (explained.kind === 'command')
     return [['order', `\`quorate ${explained.command}\` of this data folder: ${explained.what}`]]
   const { digest, createdAt, commit, uncommitted } = explained.plan
-  const edited = uncommitted ? ' with uncommitted changes' : ''
-  const plan = `${digest.slice(0, 12)} of ${createdAt}${commit === undefined ? '' : `, commit ${commit.slice(0, 12)}${edited}`}`
+  const plan = `${digest.slice(0, 12)} of ${createdAt}${commit === undefined ? '' : `, commit ${commit.slice(0, 12)}${editedText(uncommitted)}`}`
   if (explained.kind === 'planned') return [['plan', `${plan}, activity ${explained.batch + 1}`]]
   return [['plan', style.error(`it is NOT what plan ${plan} says in activity ${explained.batch + 1}`)]]
 }
