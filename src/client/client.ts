@@ -21,7 +21,7 @@ export interface ClientOptions {
   readonly post?: Post
   readonly logger?: Logger
   /** The organization's share of requests, which all its clients in a process pass through. @default one of its own, without limit */
-  readonly rate?: Rate
+  readonly rate?: Pick<Rate, 'take'>
   /** How long one attempt may take. @default 30 s */
   readonly attemptMs?: number
   /** How long the key may take to sign a request and `beforeSending` to end, together. @default 60 s */

@@ -9,11 +9,27 @@ export interface Rate {
    * for, `hold` is called with its length; what it throws is thrown here.
    * @param hold @default throws `client/rate-limited` where the wait is longer than a minute
    * @param prepare What has to be done before the request can go, such as its stamp. Called soon before its turn: as many requests as go
-   * in half a second are prepared at once or wait prepared, and none while the API wants no requests. Who is ready does not wait for who
+   * in half a second are prepared at once or wait prepared, and none while the API wants no requests, or long before its turn where
+   * refusals have slowed the rate. Who is ready does not wait for who
    * is not. What it throws is thrown here. One that is cancelled ends at once, wherever in the line; before, it is not prepared.
    * @default nothing
    */
   take(signal?: AbortSignal, hold?: (ms: number) => void, prepare?: () => Promise<void>): Promise<Turn>
+  /**
+   * The first half of `take`: resolves when what has to be done before a request can go may be done. Who has the place leaves it when the
+   * request has gone or never will.
+   */
+  enter(signal: AbortSignal | undefined, hold: (ms: number) => void): Promise<PreparedPlace>
+  /** The second half of `take`: resolves when the next request that is prepared may go. */
+  turn(signal: AbortSignal | undefined, hold: (ms: number) => void): Promise<Turn>
+}
+
+/** A place among the requests that are prepared at once, or wait prepared. */
+export interface PreparedPlace {
+  /** What has to be done before the request can go is done: from here it waits for its turn alone. */
+  ready(): void
+  /** The next one has the place. A second time it does nothing. */
+  leave(): void
 }
 
 /** One request's turn; its answer moves the rate. */
@@ -55,6 +71,9 @@ const ON_THE_WAY_MS = 50
 /** Most requests of a rate that are prepared at once, or wait prepared: a key management service may refuse more. */
 const MOST_PREPARED = 16
 
+/** How long before its turn a request is prepared, at most, where refusals have made the rate slower than it may be. */
+const AHEAD_MS = 500
+
 /** The pause after a refusal without `Retry-After`; doubled by each refusal that follows at once. */
 const FIRST_PAUSE_MS = 500
 /** A pause longer than this is an error that says so: the caller decides whether to wait. */
@@ -91,11 +110,14 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
   let shares = turns !== undefined && leastSpacingMs > 0
   let sent = 0
   let sentWhenLowered = 0
-  let line: Promise<unknown> = Promise.resolve()
+  const inLine = createLine()
   const mostPrepared =
     requestsPerSecond === undefined
       ? MOST_PREPARED
       : Math.min(MOST_PREPARED, Math.max(2, Math.ceil(requestsPerSecond / 2)))
+  const aheadMs = Math.max(AHEAD_MS, leastSpacingMs * mostPrepared)
+  let places = 0
+  /** Of those that have a place, how many have begun to be prepared. */
   let prepared = 0
   const unprepared: (() => void)[] = []
 
@@ -163,40 +185,83 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
       unprepared.push(enter)
     })
 
-  /** Waits for as long as the API wants no requests: what is prepared meanwhile would be old, and is under way for whoever stops it. */
-  const quiet = async (signal: AbortSignal | undefined, hold: (ms: number) => void) => {
+  /**
+   * Waits for as long as the API wants no requests, or will want none for long: what is prepared meanwhile would be old, and is under way
+   * for whoever stops it.
+   */
+  const soon = async (signal: AbortSignal | undefined, hold: (ms: number) => void) => {
     for (;;) {
       signal?.throwIfAborted()
-      const waitMs = heldUntil - timing.now()
-      if (waitMs <= 0) return
-      hold(waitMs)
+      const now = timing.now()
+      if (heldUntil > now) hold(heldUntil - now)
+      recover()
+      const waitMs = Math.max(heldUntil, lastAt + spacingMs * (prepared + 1) - aheadMs) - now
+      if (waitMs <= 0) break
       await timing.sleep(waitMs, signal)
     }
+    prepared++
   }
 
-  const take = (signal: AbortSignal | undefined, hold: (ms: number) => void): Promise<Turn> => {
-    const turn = line.then(() => pass(signal, hold))
-    // One that gives up, or is refused its turn, leaves the line to the next.
-    line = turn.catch(() => {})
-    return unlessAborted(turn, signal)
+  /** The next one has the place of the one that leaves. */
+  const free = () => {
+    const next = unprepared.shift()
+    if (next) next()
+    else places--
   }
 
+  const enter = async (signal: AbortSignal | undefined, hold: (ms: number) => void): Promise<PreparedPlace> => {
+    if (places < mostPrepared) places++
+    else await place(signal)
+    await soon(signal, hold).catch((error: unknown) => {
+      free()
+      throw error
+    })
+    let isLeft = false
+    const leave = () => {
+      if (isLeft) return
+      isLeft = true
+      prepared--
+      free()
+    }
+    return { ready() {}, leave }
+  }
+
+  return rateOfHalves({
+    enter,
+    turn: (signal, hold) =>
+      unlessAborted(
+        inLine(() => pass(signal, hold)),
+        signal,
+      ),
+  })
+}
+
+/** Makes a rate of the two halves of its `take`. */
+export function rateOfHalves({ enter, turn }: Pick<Rate, 'enter' | 'turn'>): Rate {
   return {
+    enter,
+    turn,
     async take(signal, hold = assertShort, prepare) {
-      if (!prepare) return take(signal, hold)
-      if (prepared < mostPrepared) prepared++
-      else await place(signal)
+      if (!prepare) return turn(signal, hold)
+      const place = await enter(signal, hold)
       try {
-        await quiet(signal, hold)
         await unlessAborted(prepare(), signal)
-        return await take(signal, hold)
+        place.ready()
+        return await turn(signal, hold)
       } finally {
-        // The next one has the place of this one.
-        const next = unprepared.shift()
-        if (next) next()
-        else prepared--
+        place.leave()
       }
     },
+  }
+}
+
+/** Makes a line: each work begins once the one before it has ended, whether it gave something or threw. */
+export function createLine(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
   }
 }
 

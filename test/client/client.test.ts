@@ -136,7 +136,7 @@ describe('client: what is sent', () => {
         return stamper.stamp(body)
       },
     }
-    const turns: typeof rate = {
+    const turns: Pick<typeof rate, 'take'> = {
       take: async (...given) => {
         const turn = await rate.take(...given)
         order.push('turn')
