@@ -20,6 +20,11 @@ export interface SendBatchLedger {
   survey(batch: SendBatch): Promise<readonly RowStand[]>
   /** Stops a batch: of its rows, none that has not been submitted will be. Harmless where it is stopped. */
   stop(batch: SendBatch, at: Date): Promise<void>
+  /**
+   * Stops the rows of a batch that are not submitted, as long as the batch is stopped; false where it is not. A step that runs late, or
+   * again, takes back nothing that was said after it was asked for.
+   */
+  stopRows(batch: SendBatch): Promise<boolean>
   /** When a batch was stopped, ISO 8601. */
   stoppedAt(batchId: string): Promise<string | undefined>
   /** Takes a stop back: rows may be begun again. */
@@ -51,6 +56,13 @@ export function createSendBatchLedger(folder: string, records: Records, sends: S
     return inTurns(rows, AT_ONCE, (row) => stand(row, ends))
   }
 
+  const stopRows: SendBatchLedger['stopRows'] = async (batch) => {
+    if ((await stoppedAt(batch.batchId)) === undefined) return false
+    const stands = await survey(batch)
+    await inTurns(stands.filter(isUnsubmitted), AT_ONCE, ({ sendId }) => sends.stop(sendId))
+    return true
+  }
+
   return {
     put: (batch) => write(join(shelf, batch.batchId), JSON.stringify(batch)),
     async get(batchId) {
@@ -64,9 +76,9 @@ export function createSendBatchLedger(folder: string, records: Records, sends: S
       // INVARIANT: the mark is written before any row is read; the beginning of a row reads it after the row is in the
       // ledger.
       await claim(stopAt(batch.batchId), at.toISOString())
-      const stands = await survey(batch)
-      await inTurns(stands.filter(isUnsubmitted), AT_ONCE, ({ sendId }) => sends.stop(sendId))
+      await stopRows(batch)
     },
+    stopRows,
     stoppedAt,
     resume: (batchId) => remove(stopAt(batchId)),
   }

@@ -23,8 +23,17 @@ export interface SendBatchActivities {
     /** Of those that are being broadcast, only rows from this one on are asked about. */
     readonly from: number
   }): Promise<SendBatchNews>
-  /** Stops a batch: of its rows, none that has not been submitted will be. */
-  stopBatch(input: { readonly batchId: string }): Promise<{ readonly counts: SendBatchCounts }>
+  /**
+   * Stops the rows of a batch that the ledger says is stopped: none that has not been submitted will be. The ledger's word comes before
+   * the workflow is told, and may be taken back before this step runs: then `stopped` is false, and nothing is stopped.
+   */
+  stopBatch(input: { readonly batchId: string }): Promise<StoppedBatch>
+}
+
+export interface StoppedBatch {
+  readonly counts: SendBatchCounts
+  /** Absent in histories of before, where it always was. */
+  readonly stopped?: boolean
 }
 
 export interface NextSends {
@@ -122,8 +131,8 @@ export function createSendBatchActivities(deps: ActivityDependencies): SendBatch
 
     async stopBatch({ batchId }) {
       const batch = await batches.get(batchId)
-      await batches.stop(batch, new Date(deps.clock()))
-      return { counts: countsOf(await batches.survey(batch)) }
+      const stopped = await batches.stopRows(batch)
+      return { counts: countsOf(await batches.survey(batch)), stopped }
     },
   }
 }

@@ -167,14 +167,14 @@ async function beginNext(run: BatchRun): Promise<void> {
   if (run.resumed === resumed) run.change({ begun: next.from, more: next.more, stopped: next.stopped })
 }
 
-/** Stops the batch. Runs beside the other steps, which may take long if the API does not answer. */
+/** Stops the batch, if the ledger says so still. Runs beside the other steps, which may take long if the API does not answer. */
 async function stopRest(run: BatchRun): Promise<void> {
   const { batchId } = run.input
   const { resumed } = run
   run.stops++
   try {
-    const { counts } = await persist(run, unshown, () => steps.stopBatch({ batchId }))
-    if (run.resumed === resumed) run.change({ more: false, stopped: true, counts })
+    const { counts, stopped = true } = await persist(run, unshown, () => steps.stopBatch({ batchId }))
+    if (stopped && run.resumed === resumed) run.change({ more: false, stopped: true, counts })
   } catch {
     // A lasting failure shows in the batch's other steps as well, which report it.
   }

@@ -1,6 +1,6 @@
 /** The batch workflow with everything real behind it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sendIdOf } from '../../activities/index.ts'
+import { type SendBatchProgress, sendIdOf } from '../../activities/index.ts'
 import type { send } from '../../workflows/index.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser } from '../service/harness.ts'
@@ -8,16 +8,46 @@ import { testTemporal } from '../temporal.ts'
 import { openSendStage, RECEIVER, REVERTS, type SendStage } from './send-stage.ts'
 
 let stage: SendStage
+/** Steps that a test holds back. */
+const held: { [Step in 'askBatch' | 'stopBatch']?: Record<'begun' | 'goesOn', PromiseWithResolvers<void>> } = {}
 beforeAll(async () => {
-  stage = await openSendStage(await testTemporal(), { senders: 2 })
+  stage = await openSendStage(await testTemporal(), {
+    senders: 2,
+    activities: (usual) => ({
+      askBatch: (input) => heldBack('askBatch', () => usual.askBatch(input)),
+      stopBatch: (input) => heldBack('stopBatch', () => usual.stopBatch(input)),
+    }),
+  })
 })
 afterAll(() => stage.close())
 
 const orders = (name: string, count: number) =>
   Array.from({ length: count }, (_, row) => stage.orderOf(`${name}-${row}`, { from: stage.senders[row % 2]! }))
 
-/** Requests a second at which a batch is stopped before its end, however slow the machine is. */
-const SLOWLY = 2
+/** Sends that go out before a batch is stopped: the others wait, so that it is not at its end, however slow the machine is. */
+const FEW = 3
+
+const hasSent = ({ counts }: SendBatchProgress) => counts.broadcasting !== undefined || counts.included !== undefined
+
+async function heldBack<T>(step: keyof typeof held, run: () => Promise<T>): Promise<T> {
+  const by = held[step]
+  by?.begun.resolve()
+  await by?.goesOn.promise
+  return run()
+}
+
+/** Holds a step back from its next run on, until it is let go. */
+function hold(step: keyof typeof held) {
+  const one = { begun: Promise.withResolvers<void>(), goesOn: Promise.withResolvers<void>() }
+  held[step] = one
+  return {
+    begun: one.begun.promise,
+    letGo() {
+      delete held[step]
+      one.goesOn.resolve()
+    },
+  }
+}
 
 describe('send batch', () => {
   test('every row is sent once and followed to its end; begun again it sends nothing', async () => {
@@ -74,10 +104,10 @@ describe('send batch', () => {
   test('where a failure is to stop it, nothing more is begun', async () => {
     const before = await stage.countSends()
     const rows = [stage.orderOf('STOP-0', { from: RECEIVER }), ...orders('STOPPED', 11)]
-    stage.bound(SLOWLY)
+    stage.allow(0, (body) => body.includes(`"from":"${RECEIVER}"`))
     const batch = await stage.begin(rows, { stopOnFailure: true })
     await batch.until(({ stopped }) => stopped)
-    stage.bound()
+    stage.allow()
     const progress = await batch.ended()
     expect(progress).toMatchObject({ over: true, stopped: true, counts: { failed: 1 } })
     const begun = (await stage.countSends()) - before
@@ -88,12 +118,12 @@ describe('send batch', () => {
   test('stopped, it submits no row that was not, and follows those that were; told to go on, it sends the rest', async () => {
     const before = await stage.countSends()
     const rows = orders('HALT', 40)
-    stage.bound(SLOWLY)
+    stage.allow(FEW)
     const batch = await stage.begin(rows)
-    await batch.until(({ counts }) => counts.broadcasting !== undefined)
-    await batch.handle.signal('stop')
+    await batch.until(hasSent)
+    await batch.stop()
     await batch.until(({ stopped }) => stopped)
-    stage.bound()
+    stage.allow()
     const progress = await batch.ended('batch-stopped')
     const sent = (await stage.countSends()) - before
     expect(sent).toBeLessThan(40)
@@ -108,28 +138,46 @@ describe('send batch', () => {
   test('stopped and told to go on while it runs, it begins from the first row', async () => {
     const before = await stage.countSends()
     const rows = orders('ONOFF', 16)
-    stage.bound(SLOWLY)
+    stage.allow(FEW)
     const batch = await stage.begin(rows)
-    await batch.until(({ counts }) => counts.broadcasting !== undefined)
-    await batch.handle.signal('stop')
+    await batch.until(hasSent)
+    // It does not end before it has asked: so it runs when it is told to go on.
+    const asking = hold('askBatch')
+    await asking.begun
+    await batch.stop()
     await batch.until(({ stopped }) => stopped)
-    stage.bound()
-    await stage.store.batches.resume(batch.batch.batchId)
-    await batch.handle.signal('resume')
+    stage.allow()
+    await batch.resume()
+    asking.letGo()
     expect(await batch.ended('batch-resumed')).toMatchObject({ over: true, stopped: false, counts: { included: 16 } })
+    expect(await stage.countSends()).toBe(before + 16)
+  })
+
+  test('told to go on while the step that stops it has not done its work yet, it goes on', async () => {
+    const before = await stage.countSends()
+    stage.allow(FEW)
+    const batch = await stage.begin(orders('LATE', 16))
+    await batch.until(hasSent)
+    const stopping = hold('stopBatch')
+    await batch.stop()
+    await stopping.begun
+    await batch.resume()
+    stopping.letGo()
+    stage.allow()
+    expect(await batch.ended()).toMatchObject({ over: true, stopped: false, counts: { included: 16 } })
     expect(await stage.countSends()).toBe(before + 16)
   })
 
   test('rows that it has in common with one that is stopped are still its own to send', async () => {
     const before = await stage.countSends()
     const rows = orders('BOTH', 16)
-    stage.bound(SLOWLY)
+    stage.allow(FEW)
     const one = await stage.begin(rows)
     const other = await stage.begin(rows.slice(3))
-    await one.until(({ counts }) => counts.broadcasting !== undefined)
-    await one.handle.signal('stop')
+    await one.until(hasSent)
+    await one.stop()
     await one.until(({ stopped }) => stopped)
-    stage.bound()
+    stage.allow()
     expect(await other.ended()).toMatchObject({ over: true, stopped: false, counts: { included: 13 } })
     expect(await one.ended()).toMatchObject({ over: true, stopped: true })
     const included = (await one.states()).filter((state) => state === 'included').length

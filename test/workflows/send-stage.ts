@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { WorkflowHandle } from '@temporalio/client'
 import {
+  type Activities,
   createActivities,
   createPlanStore,
   type PlanStore,
@@ -13,8 +14,9 @@ import {
   type SendOrder,
   sendIdOf,
 } from '../../activities/index.ts'
-import { createRate, createSubmitClient, type Rate } from '../../src/client/index.ts'
+import { createSubmitClient, type SubmitClient } from '../../src/client/index.ts'
 import { type ApplyPlace, rotationKeysOf } from '../../src/operations/index.ts'
+import { activities } from '../../src/protocol/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import {
@@ -37,6 +39,8 @@ export const RECEIVER = '0x00000000000000000000000000000000000000b0'
 /** Reverts, whatever it is called with. */
 export const REVERTS = '0x00000000000000000000000000000000000000fd'
 
+const SENDS = activities.ACTIVITY_TYPE_ETH_SEND_TRANSACTION.path
+
 export type BatchHandle = WorkflowHandle<typeof sendBatch>
 
 export interface SendStage {
@@ -57,8 +61,12 @@ export interface SendStage {
     more?: { readonly stopOnFailure?: boolean; readonly run?: string },
   ): Promise<Begun>
   countSends(): Promise<number>
-  /** How fast the worker may ask from now on. @default no limit */
-  bound(requestsPerSecond?: number): void
+  /**
+   * How many more sends may go out; those beyond wait, as for the turn of a rate, until more are allowed.
+   * @default count any number
+   * @default passes none: bodies that go out anyway
+   */
+  allow(count?: number, passes?: (body: string) => boolean): void
   close(): Promise<void>
 }
 
@@ -68,11 +76,25 @@ export interface Begun {
   /** Awaits the end; the histories must replay. `record` keeps them under that name when histories are recorded. */
   ended(record?: string): Promise<SendBatchProgress>
   until(wanted: (progress: SendBatchProgress) => boolean): Promise<SendBatchProgress>
+  /** Stops the batch as the command does: in the ledger, and then the workflow is told. */
+  stop(): Promise<void>
+  /** Tells it to go on, likewise. */
+  resume(): Promise<void>
   /** The state of each row. */
   states(): Promise<readonly string[]>
 }
 
-export async function openSendStage(server: TemporalSettings, { senders: count = 1 } = {}): Promise<SendStage> {
+interface SendStageOptions {
+  /** @default 1 */
+  readonly senders?: number
+  /** Steps in the place of the worker's own. */
+  readonly activities?: (usual: Activities) => Partial<Activities>
+}
+
+export async function openSendStage(
+  server: TemporalSettings,
+  { senders: count = 1, activities: replaced = () => ({}) }: SendStageOptions = {},
+): Promise<SendStage> {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-sends-'))
   const store = createPlanStore(join(folder, 'plans'))
   const anvil = await startAnvil()
@@ -86,41 +108,37 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
   }
   const temporal = await connectTemporal(server, testSeal)
   const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
-  let rate = createRate()
-  let replaced = Promise.withResolvers<void>()
-  /** Who waits for a turn of a rate that was replaced takes one of the new. */
-  const take: Rate['take'] = async (signal, hold, prepare) => {
-    let prepared: Promise<void> | undefined
-    const once = prepare && (() => (prepared ??= prepare()))
-    for (;;) {
-      const turn = await Promise.race([rate.take(signal, hold, once), replaced.promise])
-      if (turn) return turn
-    }
+  let left = Number.POSITIVE_INFINITY
+  let passesAnyway: (body: string) => boolean = () => false
+  let allowed = Promise.withResolvers<void>()
+  const own = createSubmitClient({ baseUrl: service.url, organizationId, stamper })
+  const client: SubmitClient = {
+    ...own,
+    async submit(path, body, options) {
+      while (path === SENDS && left <= 0 && !passesAnyway(body)) await allowed.promise
+      if (path === SENDS) left--
+      return own.submit(path, body, options)
+    },
   }
-  const client = createSubmitClient({
-    baseUrl: service.url,
-    organizationId,
-    stamper,
-    rate: { take },
-  })
   const workflowBundle = await testBundle()
+  const usual = createActivities({
+    clientFor: () => client,
+    planStore: store,
+    clock: Date.now,
+    logger: silentLogger,
+    rotation: {
+      keysFolder: rotationKeysOf(folder),
+      clientWith: (_, privateKey) =>
+        createSubmitClient({ baseUrl: service.url, organizationId, stamper: createApiKeyStamper({ privateKey }) }),
+      useKey: () => {},
+    },
+  })
   const worker = await createWorker({
     connection: await temporal.openForWorker(),
     namespace: temporal.namespace,
     seal: testSeal,
     taskQueue: organizationId,
-    activities: createActivities({
-      clientFor: () => client,
-      planStore: store,
-      clock: Date.now,
-      logger: silentLogger,
-      rotation: {
-        keysFolder: rotationKeysOf(folder),
-        clientWith: (_, privateKey) =>
-          createSubmitClient({ baseUrl: service.url, organizationId, stamper: createApiKeyStamper({ privateKey }) }),
-        useKey: () => {},
-      },
-    }),
+    activities: { ...usual, ...replaced(usual) },
     workflowBundle,
     // Without a cache every workflow task is a replay: what is not deterministic shows at once.
     maxCachedWorkflows: 0,
@@ -175,23 +193,32 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
           return progress
         },
         until: (wanted) => askUntil(() => handle.query<SendBatchProgress>('progress'), wanted),
+        async stop() {
+          await store.batches.stop(batch, new Date())
+          await handle.signal('stop')
+        },
+        async resume() {
+          await store.batches.resume(batchId)
+          await handle.signal('resume')
+        },
         states: async () => (await store.batches.survey(batch)).map(({ state }) => state),
       }
     },
-    bound(requestsPerSecond) {
-      rate = createRate({ requestsPerSecond })
-      replaced.resolve()
-      replaced = Promise.withResolvers()
+    allow(count = Number.POSITIVE_INFINITY, passes = () => false) {
+      left = count
+      passesAnyway = passes
+      allowed.resolve()
+      allowed = Promise.withResolvers()
     },
     async countSends() {
       for (let count = 0, last: string | undefined; ; ) {
-        const { activities } = await service.root.query('list_activities', {
+        const { activities: listed } = await service.root.query('list_activities', {
           filterByType: ['ACTIVITY_TYPE_ETH_SEND_TRANSACTION'],
           paginationOptions: { limit: '100', ...(last === undefined ? {} : { before: last }) },
         })
-        count += activities.length
-        last = activities.at(-1)?.id
-        if (activities.length < 100) return count
+        count += listed.length
+        last = listed.at(-1)?.id
+        if (listed.length < 100) return count
       }
     },
     async close() {

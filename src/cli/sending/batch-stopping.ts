@@ -14,16 +14,16 @@ const SETTLED_MS = 10_000
 const LOOK_EVERY_MS = 250
 
 /**
- * Stops a batch in the ledger, which holds whatever runs or does not, and says how its rows stand when it is known of each
- * whether it was submitted.
+ * Holds back the rows of a batch that the ledger says is stopped, which holds whatever runs or does not, and says how its rows stand
+ * when it is known of each whether it was submitted.
  */
-export async function stopInLedger(
+export async function holdBackRows(
   ledger: Pick<PlanStore, 'sends' | 'batches'>,
   batch: SendBatch,
 ): Promise<BatchReport> {
   for (const until = Date.now() + SETTLED_MS; ; ) {
-    // Again, since what could not be reached and waits to be tried again can be held back only now.
-    await ledger.batches.stop(batch, new Date())
+    // Again, since what could not be reached and waits to be tried again can be held back only now; not where it was resumed meanwhile.
+    await ledger.batches.stopRows(batch)
     const report = await readBatchReport(ledger, batch)
     if (!hasUnknown(report) || Date.now() > until) return report
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))

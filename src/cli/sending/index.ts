@@ -2,7 +2,7 @@
 export { createAwayWatch } from './away-watch.ts'
 export { sendBatch } from './batch.ts'
 export { assertReportable, writeReport } from './batch-report-file.ts'
-export { hasUnknown, stopInLedger, tellWorkflow } from './batch-stopping.ts'
+export { hasUnknown, holdBackRows, tellWorkflow } from './batch-stopping.ts'
 export { begin, carryOut } from './carry-out.ts'
 export { followListed, isOver, type ListedSend } from './following.ts'
 export { readNames } from './names.ts'
