@@ -9,6 +9,8 @@ import type { UnlockedRun } from './run-ledger.ts'
 export interface MadeByRuns {
   /** By organization id. */
   readonly byOrganization: ReadonlyMap<string, readonly Made[]>
+  /** The activities of those runs, each with when its plan was made (ISO 8601). */
+  activities(): Promise<ReadonlyMap<string, string>>
   /** Records that the lock files of these organizations name them. */
   settle(organizationIds: Iterable<string>): Promise<void>
 }
@@ -22,13 +24,13 @@ export async function readMade(
   { clientOf, baseUrl }: { readonly clientOf: (organizationId: string) => QueryClient; readonly baseUrl: string },
 ): Promise<MadeByRuns> {
   const byOrganization = new Map<string, Made[]>()
-  const found: { readonly run: UnlockedRun; readonly organizationId: string }[] = []
+  const found: { readonly run: UnlockedRun; readonly plan: Plan }[] = []
   for (const run of await runs.listUnlocked()) {
     // What was written by another version, or lost, says nothing any more.
     const plan = await getPlan(run.planDigest).catch(() => undefined)
     if (plan?.organization.baseUrl !== baseUrl) continue
     const organizationId = plan.organization.id
-    found.push({ run, organizationId })
+    found.push({ run, plan })
     const made = byOrganization.get(organizationId) ?? []
     byOrganization.set(organizationId, made)
     for (const batch of plan.batches) {
@@ -38,9 +40,19 @@ export async function readMade(
   }
   return {
     byOrganization,
+    async activities() {
+      const rows = found.flatMap(({ run, plan: { batches, createdAt } }) =>
+        batches.map(async ({ index }) => ({ id: await run.activityId(index), createdAt })),
+      )
+      const known = (await Promise.all(rows)).flatMap(({ id, createdAt }): [string, string][] =>
+        id === undefined ? [] : [[id, createdAt]],
+      )
+      // One that a later run went on with is as the later plan says.
+      return new Map(known.sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)))
+    },
     async settle(organizationIds) {
       const locked = new Set(organizationIds)
-      for (const { run, organizationId } of found) if (locked.has(organizationId)) await run.settle()
+      for (const { run, plan } of found) if (locked.has(plan.organization.id)) await run.settle()
     },
   }
 }

@@ -48,12 +48,12 @@ const FEATURE = 'FEATURE_NAME_'
 
 /**
  * Finds the newest completed activity that changed each of these, by the keys of the map. What none of the newest 2,000 such
- * activities changed has no entry. Throws `LiveError` and `ClientError`.
+ * activities changed has no entry. Activities whose ids `except` has as keys are passed over. Throws `LiveError` and `ClientError`.
  */
 export async function authorsOf(
   client: QueryClient,
   changed: ReadonlyMap<string, Changed>,
-  options: RequestOptions = {},
+  { except, ...options }: RequestOptions & { readonly except?: ReadonlyMap<string, unknown> } = {},
 ): Promise<ReadonlyMap<string, Author>> {
   const found = new Map<string, Author>()
   const wanted = new Map(changed)
@@ -82,6 +82,7 @@ export async function authorsOf(
   for await (const page of pages) {
     for (const record of page) {
       if (wanted.size === 0) return found
+      if (except?.has(String(record['id']))) continue
       for (const [key, author] of readAnswer('list_activities', () => authorOfAny(record, wanted))) {
         found.set(key, author)
         wanted.delete(key)

@@ -11,11 +11,14 @@ export const isDrift = ({ cause }: Pick<Change, 'cause'>): boolean => DRIFT.has(
 /**
  * The plan with the author of each drifted row: the activity that left it so, whose it was, with which credential, when, and who
  * approved it. Where the organization's newest activities do not tell, the author is `null`.
+ *
+ * What an apply of one's own left so is no drift, also before the lock says it: its activity was the last, and nobody else's completed
+ * after its plan was made. Then the definition is what changed since.
  */
 export async function withAuthors(
   client: QueryClient,
   plan: Plan,
-  { lock, actual }: { readonly lock: Lock; readonly actual?: Actual },
+  { lock, actual, own }: { readonly lock: Lock; readonly actual?: Actual; readonly own: () => Promise<OwnActivities> },
 ): Promise<Plan> {
   const { id: organizationId } = plan.organization
   const rows = lock[organizationId] ?? {}
@@ -30,18 +33,63 @@ export async function withAuthors(
     drifted.set(String(index), { kind, ids: ids.filter((one) => one !== undefined) })
   }
   if (drifted.size === 0 || isStandIn(organizationId)) return plan
-  const authors = await authorsOf(
-    client.organizationId === organizationId ? client : inside(client, organizationId),
-    drifted,
-  )
+  const asked = client.organizationId === organizationId ? client : inside(client, organizationId)
+  const authors = new Map(await authorsOf(asked, drifted))
+  const applied = await appliedHere(asked, { drifted, authors, own: authors.size === 0 ? new Map() : await own() })
   const keyNames = keyNamesOf(actual)
   const changes = plan.changes.map((change, index): Change => {
     if (!drifted.has(String(index))) return change
+    if (applied.has(String(index))) return toDefined(change)
     const author = authors.get(String(index))
     return { ...change, author: author ? toChangeAuthor(author, keyNames) : null }
   })
   const whole: Plan = { ...plan, changes }
   return sealed(whole)
+}
+
+/** Activities of applies of one's own that the lock may not tell of yet, each with when its plan was made (ISO 8601). */
+type OwnActivities = ReadonlyMap<string, string>
+
+/**
+ * The keys of what an apply of one's own left as it is. Of what somebody else changed since its plan was made, though another activity
+ * of that plan completed later, the author becomes that of the other change.
+ */
+async function appliedHere(
+  client: QueryClient,
+  {
+    drifted,
+    authors,
+    own,
+  }: {
+    readonly drifted: ReadonlyMap<string, Changed>
+    readonly authors: Map<string, Author>
+    readonly own: OwnActivities
+  },
+): Promise<ReadonlySet<string>> {
+  const plannedAt = new Map(
+    [...authors].flatMap(([key, { activityId }]): [string, string][] => {
+      const at = own.get(activityId)
+      return at === undefined ? [] : [[key, at]]
+    }),
+  )
+  const mine = new Map([...drifted].filter(([key]) => plannedAt.has(key)))
+  const others = await authorsOf(client, mine, { except: own })
+  for (const [key, at] of plannedAt) {
+    const other = others.get(key)
+    if (!other || [other.by, ...other.approvedBy].every((vote) => vote.at < at)) continue
+    authors.set(key, other)
+    plannedAt.delete(key)
+  }
+  return new Set(plannedAt.keys())
+}
+
+/** A change of what one's own apply left as it is: the definition is another since. */
+function toDefined(change: Change): Change {
+  return {
+    ...change,
+    cause: change.action === 'create' ? 'declared only' : 'definition changed',
+    fields: change.fields.map(({ cause: _, ...field }) => field),
+  }
 }
 
 /** The names of API keys by their public keys. */

@@ -160,9 +160,10 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
   if (!isSound([...own.diagnostics, ...within.diagnostics])) return undefined
   const { requestsPerSecond: perSecond } = request
   const asked = await withRejections(client, own.plan, { askAgain })
-  const told = await withAuthors(client, asked, { lock: oldLock.lock, actual })
+  const told = await withAuthors(client, asked, { lock: oldLock.lock, actual, own: made.activities })
   const plans: Plan[] = []
-  for (const one of within.plans) plans.push(await withAuthors(client, one, { lock: oldLock.lock }))
+  for (const one of within.plans)
+    plans.push(await withAuthors(client, one, { lock: oldLock.lock, own: made.activities }))
   const commit = kept ? kept.commit : commitOf(folder)
   const changed = kept || commit === undefined ? {} : await changesSince(folder)
   const located = commit === undefined ? told : { ...told, commit, ...changed }

@@ -124,6 +124,28 @@ describe('apply: detached', () => {
     expect((JSON.parse(followed.stdout).apply as ApplyProgress).state).toBe('done')
     expect(await countActivities(service)).toBe(1)
   })
+
+  test('what it changed when no command waited is no drift to the next plan; what somebody changes after that is', async () => {
+    const { service, folder, env } = await scene()
+    const define = (condition: string) =>
+      writeFiles(join(folder, 'defs'), {
+        'a.yaml': `${onlyTags([])}policies: { desk: { effect: deny, condition: "activity.action == '${condition}'" } }\n`,
+      })
+    const defs = define('SIGN')
+    expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(0)
+    define('EXPORT')
+    await quorate(['apply', defs, '--yes', '--detach'], { env })
+    await quorate(['status', '--follow'], { env })
+    define('IMPORT')
+    const planned = await quorate(['plan', defs], { env })
+    expect(planned.stdout).toMatch(/~ policy\.desk .*, its definition changed$/m)
+    expect(planned.stdout).not.toContain('drift')
+
+    const { policies } = await service.root.query('list_policies')
+    const { policyId } = policies.find(({ policyName }) => policyName === 'desk')!
+    await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, policyNotes: 'by hand' })
+    expect((await quorate(['plan', defs], { env })).stdout).toMatch(/~ policy\.desk .*drift: somebody changed it/m)
+  })
 })
 
 describe('apply: one at a time', () => {
