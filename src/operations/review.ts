@@ -150,8 +150,8 @@ function intentOf({ type, intent }: Wire.Activity): Json {
   return ((row && (intent as Readonly<Record<string, Json>>)[row.intentKey]) ?? {}) as Json
 }
 
-function nameOf({ digest, createdAt, commit }: Plan): PlanName {
-  return { digest, createdAt, ...(commit === undefined ? {} : { commit }) }
+function nameOf(plan: Plan): PlanName {
+  return { digest: plan.digest, createdAt: plan.createdAt, ...committed(plan) }
 }
 
 /** The parameters in which two intents differ, innermost first. */
