@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { renderLanes } from '../../src/cli/views/lanes.ts'
-import type { SeenLanes } from '../../src/service/operator/index.ts'
+import { askAboutLanes, type SeenLanes, shownKeys } from '../../src/service/operator/index.ts'
 import { type FaultNode, startFaultNode } from '../faults/fault-node.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
@@ -192,6 +192,41 @@ test('sends reconcile: what a snapshot has unsigned, and was replaced or given u
   expect(await countOf(from)).toBe(4)
   const nothing = await quorate(['sends', 'reconcile', '--folder', after.dataDir])
   expect([nothing.exit, nothing.stdout]).toEqual([0, 'No address has sent what is not in the records.\n'])
+})
+
+test('sends reconcile: of an address that answers only when it is written, or has sent more since, nothing is written', async () => {
+  const service = await serve()
+  const [from, silent] = [await fundedAddress(service), await fundedAddress(service)]
+  const payElsewhere = async (address: string) => {
+    await anvil.rpc('anvil_impersonateAccount', address)
+    await anvil.rpc('eth_sendTransaction', { from: address, to: PAYEE, value: '0x1' })
+  }
+  for (const each of [from, silent]) {
+    await untilEnded(service.root, await pay(service, each, 40))
+    await payElsewhere(each)
+  }
+  await settle()
+  const ids = [await pay(service, from, 41), await pay(service, silent, 41)]
+  for (const id of ids) expect(await untilWaits(service, id)).toContain('nonce 1 of')
+  node.fault = ({ method, params }) =>
+    method === 'eth_getTransactionCount' && params[0] === silent.toLowerCase() ? 'dropped' : undefined
+  const seen = await askAboutLanes(service.dataDir, { kind: 'list-lanes', others: [] })
+  const shown = seen.lanes.flatMap(shownKeys)
+  expect(seen.unread).toContainEqual(expect.objectContaining({ address: silent.toLowerCase() }))
+  node.fault = () => undefined
+  await payElsewhere(from)
+  await settle()
+  const written = await askAboutLanes(service.dataDir, { kind: 'reconcile-lanes', others: [], shown })
+  const of = (address: string) => written.lanes.find((lane) => lane.address === address.toLowerCase())
+  expect(written.unread).toContainEqual(
+    expect.objectContaining({ address: silent.toLowerCase(), reason: 'what it holds still for was not shown before' }),
+  )
+  expect([of(silent), of(from)?.isHeld]).toEqual([undefined, true])
+  const again = await reconcile(service, '--dry-run')
+  const left = (address: string) => again.lanes.find((lane) => lane.address === address.toLowerCase())?.nonces
+  expect([left(from), left(silent)]).toMatchObject([[{ nonce: 2 }], [{ nonce: 1 }]])
+  expect((await reconcile(service, '--yes')).exit).toBe(0)
+  for (const id of ids) expect((await untilEnded(service.root, id)).txStatus).toBe('INCLUDED')
 })
 
 test('sends reconcile: with a node that fails, is slow or lies it ends in its time, says what it does not know, and gives nothing back', async () => {

@@ -23,7 +23,7 @@ import { createSubmitClient, type SubmitClient } from '../../src/client/index.ts
 import { QuorateError } from '../../src/diagnostics/index.ts'
 import { assertNotElsewhere } from '../../src/sending/index.ts'
 import { restoreSnapshot, saveSnapshot } from '../../src/service/index.ts'
-import { askAboutLanes } from '../../src/service/operator/index.ts'
+import { askAboutLanes, shownKeys } from '../../src/service/operator/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { connectTemporal, findTemporal, startTemporalServer, type TemporalConnections } from '../../src/worker/index.ts'
@@ -282,7 +282,12 @@ async function pay({ count, seed, naive = {} }: ScheduleOptions, stage: Stage): 
   /** As an operator does whose service says that it holds still, with nodes that answer: what it cannot read it leaves. */
   const reconcile = async () => {
     answerTruly()
-    await askAboutLanes(dataDir, { kind: 'reconcile-lanes', others: [], pay: 'all' }).catch(() => {})
+    const said = { others: [], pay: 'all' } as const
+    await askAboutLanes(dataDir, { kind: 'list-lanes', ...said })
+      .then(({ lanes }) =>
+        askAboutLanes(dataDir, { kind: 'reconcile-lanes', ...said, shown: lanes.flatMap(shownKeys) }),
+      )
+      .catch(() => {})
     if (!isTrueNow) answerFalsely()
   }
 

@@ -1,7 +1,7 @@
 import { isSendOver } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { ledgerOf } from '../../sending/index.ts'
-import { askAboutLanes, type SeenLanes, type SeenNonce } from '../../service/operator/index.ts'
+import { askAboutLanes, type SeenLanes, type SeenNonce, shownKeys } from '../../service/operator/index.ts'
 import { findSeen } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { parseDuration } from '../durations.ts'
@@ -22,9 +22,9 @@ export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
   const seen = await askAboutLanes(folder, { kind: 'list-lanes', others: said, ...time })
   // Told as included by what paid another of the ledger, a send would never be paid.
   const others = [...said, ...seen.lanes.flatMap(({ nonces }) => nonces.flatMap((one) => paid.another(one) ?? []))]
-  const words = { others, pay, giveUp: named, ...time }
+  const asked = { others, pay, giveUp: named, ...time }
   const again = others.length > said.length || pay.length > 0 || named.length > 0
-  const found = paid.named(again ? await askAboutLanes(folder, { kind: 'list-lanes', ...words }) : seen)
+  const found = paid.named(again ? await askAboutLanes(folder, { kind: 'list-lanes', ...asked }) : seen)
   const shown = found.lanes.flatMap(({ sends }) => sends)
   const held = new Set(shown.map(({ sendId }) => sendId))
   const unknown = [...(pay === 'all' ? [] : pay), ...named].find((id) => !held.has(id))
@@ -41,9 +41,10 @@ export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
   }
   if (!json) io.say(renderLanes(found, { isAsked: true }))
   await assertConfirmed(input, { question: 'Is that so?', otherwise: 'nothing was written' })
-  // Of no send that was not shown: a node may answer now for an address that could not be looked at before.
+  // Of nothing that was not shown: a node may answer now for an address that could not be looked at before.
   const shownAs = (word: 'pay' | 'give-up') => shown.flatMap((one) => (one.word === word ? [one.sendId] : []))
-  const decided = { others, pay: shownAs('pay'), giveUp: shownAs('give-up'), ...time }
+  const words = { pay: shownAs('pay'), giveUp: shownAs('give-up') }
+  const decided = { others, ...words, shown: found.lanes.flatMap(shownKeys), ...time }
   const written = paid.named(await askAboutLanes(folder, { kind: 'reconcile-lanes', ...decided }))
   if (json) writeJson(io, { ...written, isWritten: true })
   else io.out(renderLanes(written, { isWritten: true }))

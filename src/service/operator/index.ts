@@ -10,6 +10,7 @@ export {
   type WebhookFault,
 } from './faults.ts'
 export {
+  isShown,
   LANES_WITHIN_MS,
   type LaneDesk,
   type LaneRequest,
@@ -17,6 +18,7 @@ export {
   type SeenLane,
   type SeenLanes,
   type SeenNonce,
+  shownKeys,
 } from './lanes.ts'
 export { createOperator, type Operator, type OperatorRequest, type OperatorState, warnOfKept } from './operator.ts'
 export { askAboutLanes, askAboutWebhooks, askOperator, listenForOperator } from './socket.ts'

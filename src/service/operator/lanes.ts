@@ -58,7 +58,7 @@ export interface SeenLanes {
 
 /** A request of an operator about the nonces of senders. */
 export interface LaneRequest {
-  /** `reconcile-lanes` writes what `list-lanes` shows with the same `others`, as far as it is identified. */
+  /** `reconcile-lanes` writes what `list-lanes` has `shown` with the same `others`, as far as it is identified. */
   readonly kind: 'list-lanes' | 'reconcile-lanes'
   /** Hashes, or signatures, of transactions that are other payments, although they do what a send asks for. */
   readonly others: readonly string[]
@@ -66,6 +66,8 @@ export interface LaneRequest {
   readonly pay?: readonly string[] | 'all'
   /** Ids of held sends that are to end. @default none */
   readonly giveUp?: readonly string[]
+  /** Keys of what the operator was shown (`shownKeys`): nothing else is written. @default nothing */
+  readonly shown?: readonly string[]
   /** How long nodes are asked; what is not identified by then stays as it is. @default `LANES_WITHIN_MS` */
   readonly withinMs?: number
 }
@@ -76,6 +78,17 @@ export const LANES_WITHIN_MS = 4 * 60 * 1000
 /** Answers them. */
 export interface LaneDesk {
   look(request: LaneRequest): Promise<SeenLanes>
+}
+
+/** The keys by which a lane, and what was said of each of its transactions, count as shown. */
+export function shownKeys({ caip2, address, nonces }: Pick<SeenLane, 'caip2' | 'address' | 'nonces'>): string[] {
+  const lane = `${caip2} ${address}`
+  return [lane, ...nonces.map(({ nonce, hash, is, sendId }) => [lane, nonce, hash, is, sendId].join(' '))]
+}
+
+/** Whether an operator who was shown these keys has seen a lane, with these of its transactions. */
+export function isShown(shown: LaneRequest['shown'], lane: Parameters<typeof shownKeys>[0]): boolean {
+  return shownKeys(lane).every((key) => shown?.includes(key))
 }
 
 const KINDS: ReadonlySet<unknown> = new Set<LaneRequest['kind']>(['list-lanes', 'reconcile-lanes'])

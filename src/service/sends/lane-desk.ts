@@ -6,6 +6,7 @@ import { type Namespace, namespaceOf } from '../../chain/index.ts'
 import { type Chain, type Chains, isFinal } from '../chains/index.ts'
 import { boundedNode, createEthereumNode, createSolanaNode, NodeUnreachable, otherChain } from '../nodes/index.ts'
 import {
+  isShown,
   LANES_WITHIN_MS,
   type LaneDesk,
   type LaneRequest,
@@ -80,6 +81,8 @@ function withinTime(chain: Chain, untilMs: number): Chain {
 /** So many lanes in a row that a node leaves without an answer, and its others are not looked at. */
 const MOST_UNANSWERED = 2
 
+const NEVER_SHOWN = 'what it holds still for was not shown before'
+
 async function lookAtChain(tools: SendTools, chain: Chain, request: LaneRequest): Promise<SeenLanes> {
   const { caip2 } = chain
   const lookAt = LOOKS[namespaceOf(caip2)!](tools, chain)
@@ -92,8 +95,11 @@ async function lookAtChain(tools: SendTools, chain: Chain, request: LaneRequest)
       continue
     }
     try {
-      const seen = await lookAt(lane, request)
-      if (seen !== undefined) lanes.push(seen)
+      const isNew =
+        request.kind === 'reconcile-lanes' && !isShown(request.shown, { caip2, address: lane.sender, nonces: [] })
+      const seen = await lookAt(lane, isNew ? { ...request, kind: 'list-lanes' } : request)
+      if (seen !== undefined && isNew) unread.push({ caip2, address: lane.sender, reason: NEVER_SHOWN })
+      else if (seen !== undefined) lanes.push(seen)
       unanswered = 0
     } catch (error) {
       if (error instanceof NodeUnreachable) unanswered++
@@ -127,7 +133,15 @@ async function lookAtLane(tools: EthereumTools, lane: Lane, request: LaneRequest
     const claimed = claim(hash!, payment)
     // What nothing here asks for is of interest to nobody any more.
     if (claimed.is === 'foreign') continue
-    nonces.push({ nonce, hash: hash!, block, ...shown(payment), payment, ...claimed, ...(await outcome(tools, hash!)) })
+    nonces.push({
+      nonce,
+      hash: hash!,
+      block,
+      ...paymentOf(payment),
+      payment,
+      ...claimed,
+      ...(await outcome(tools, hash!)),
+    })
   }
   const end = unknown === undefined ? 0 : Math.min(unknown.end, unknown.from + MOST_NONCES)
   let reason: string | undefined
@@ -145,7 +159,7 @@ async function lookAtLane(tools: EthereumTools, lane: Lane, request: LaneRequest
   if (nonces.length === 0 && sends.length === 0) return undefined
   let isHeld = unknown !== undefined
   if (kind === 'reconcile-lanes') {
-    isHeld = await write(tools, lane, { nonces, unknown })
+    isHeld = await write(tools, lane, { nonces, unknown, shown: request.shown })
     if (!isHeld) await writeWords(tools, left, sends)
   }
   return {
@@ -179,7 +193,7 @@ async function identify(
   const { hash, blockNumber } = user
   const payment = await node.payment(hash)
   if (payment === undefined) return { nonce, is: 'untold' }
-  const found = { nonce, hash, block: Number(blockNumber), ...shown(payment), payment }
+  const found = { nonce, hash, block: Number(blockNumber), ...paymentOf(payment), payment }
   const own = await database.read((tx) => findSendOfHash(tx, lane, hash))
   const isSettled = isFinal(chain, { number: blockNumber, latest }) && (await isWitnessed(tools, user))
   if (!isSettled) return { ...found, is: 'unsettled' }
@@ -203,21 +217,24 @@ async function identifyAuthorization(
   return { nonce, block, is: isFinal(chain, { number, latest }) ? 'authorization' : 'unsettled' }
 }
 
-/** Writes what is identified, up to the first nonce that is not. Says whether the lane still holds still. */
+/** Writes what is identified, up to the first nonce that is not, or was not shown as that. Says whether the lane still holds still. */
 async function write(
   tools: EthereumTools,
   lane: Lane,
   {
     nonces,
     unknown,
+    shown,
   }: {
     readonly nonces: readonly Identified[]
     readonly unknown: { readonly from: number; readonly end: number } | undefined
+    readonly shown: LaneRequest['shown']
   },
 ): Promise<boolean> {
   let known = unknown?.from
   for (const one of nonces) {
     if (one.is === 'waits' || one.is === 'unsettled' || one.is === 'untold') break
+    if (!isShown(shown, { caip2: lane.caip2, address: lane.sender, nonces: [one] })) break
     const { nonce, hash = null, block = 0, payment, adopts, sendId = null } = one
     const kept = { ...{ receiver: '', value: '0', data: '0x' }, ...payment }
     const isOther = one.is === 'other' ? 1 : 0
@@ -251,12 +268,12 @@ const isNonceChosenHere = ({ request }: SendRow) => readSendRequest(request).non
 
 function showRequest({ request }: SendRow) {
   const asked = readSendRequest(request)
-  if (asked.kind === undefined) return shown({ receiver: asked.to, value: asked.value, data: asked.data })
+  if (asked.kind === undefined) return paymentOf({ receiver: asked.to, value: asked.value, data: asked.data })
   const [first] = asked.kind === 'execution' ? asked.calls : []
-  return first === undefined ? {} : shown({ receiver: first.to, value: first.value, data: first.data })
+  return first === undefined ? {} : paymentOf({ receiver: first.to, value: first.value, data: first.data })
 }
 
-const shown = ({ receiver, value, data }: Payment) => ({ receiver, value, data })
+const paymentOf = ({ receiver, value, data }: Payment) => ({ receiver, value, data })
 
 function toSeen({ payment: _, adopts: __, reverted: ___, ...seen }: Identified): SeenNonce {
   return seen

@@ -5,7 +5,7 @@
 import { NO_BLOCKHASH, readSolanaDraft, readSolanaPayment } from '../../chain/index.ts'
 import { decodeBase64 } from '../../encoding/index.ts'
 import { otherCluster, type SolanaRun } from '../nodes/index.ts'
-import type { LaneRequest, SeenLane, SeenNonce } from '../operator/index.ts'
+import { isShown, type LaneRequest, type SeenLane, type SeenNonce } from '../operator/index.ts'
 import type { Lane } from '../resources/sends/lanes-store.ts'
 import { listForeignSolana, putForeignSolana } from '../resources/sends/solana-lanes-store.ts'
 import { listAttempts, listOpenSends, type SendRow } from '../resources/sends/store.ts'
@@ -66,8 +66,10 @@ export async function lookAtSolanaLane(
   const left = open.filter(({ isAlive }) => !isAlive).map(({ row }) => row)
   const sends = seeHeldSends(left, request, ({ request: asked }) => shownOf(readSolanaRequest(asked).transaction))
   if (nonces.length === 0 && doubt === undefined && sends.length === 0) return undefined
-  if (kind === 'reconcile-lanes') for (const one of nonces) await write(tools, lane, one)
-  const isOpen = kind === 'list-lanes' ? (restored?.unknown.length ?? 0) > 0 : nonces.some(isUnidentified)
+  const isLeft = (one: Identified) =>
+    isUnidentified(one) || !isShown(request.shown, { caip2: lane.caip2, address: lane.sender, nonces: [one] })
+  if (kind === 'reconcile-lanes') for (const one of nonces) if (!isLeft(one)) await write(tools, lane, one)
+  const isOpen = kind === 'list-lanes' ? (restored?.unknown.length ?? 0) > 0 : nonces.some(isLeft)
   const isHeld = isOpen || doubt !== undefined
   if (kind === 'reconcile-lanes' && !isHeld) await writeWords(tools, left, sends)
   return {
@@ -122,7 +124,6 @@ function shownOf(transaction: string) {
 const isUnidentified = ({ is }: SeenNonce) => is === 'unsettled' || is === 'untold'
 
 async function write(tools: SolanaTools, lane: Lane, one: Identified): Promise<void> {
-  if (isUnidentified(one)) return
   const { hash, block, bytes, adopts, sendId = null } = one
   const foreign = { signature: hash, slot: block, bytes: bytes!, send_id: sendId, is_other: one.is === 'other' ? 1 : 0 }
   const keep: Parameters<typeof changeSend>[3] = (tx) => putForeignSolana(tx, { ...lane, ...foreign })
