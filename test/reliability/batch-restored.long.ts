@@ -14,7 +14,7 @@ test('batch: with mistakes, corrected, stopped, edited, resumed, restored and ki
 }) => {
   const rows = 60
   const temporal = await testTemporal()
-  const figures = await restoreAmidBatch({ temporal, rows, requestsPerSecond: 5, mostMs: 270_000, signal })
+  const figures = await restoreAmidBatch({ temporal, rows, requestsPerSecond: 5, mostMs: 540_000, signal })
   console.log(line(figures))
   expect(figures).toMatchObject({ rows, submittedBefore: 0, edited: 2, unpaid: 0, twice: 0, foreign: 0 })
   expect(figures.mistakes).toBeGreaterThan(3)
