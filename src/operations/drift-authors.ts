@@ -12,8 +12,8 @@ export const isDrift = ({ cause }: Pick<Change, 'cause'>): boolean => DRIFT.has(
  * The plan with the author of each drifted row: the activity that left it so, whose it was, with which credential, when, and who
  * approved it. Where the organization's newest activities do not tell, the author is `null`.
  *
- * What an apply of one's own left so is no drift, also before the lock says it: its activity was the last, and nobody else's completed
- * after its plan was made. Then the definition is what changed since.
+ * A row that an apply of one's own changed last, where nobody else voted for a change of it after that apply was planned, is no drift,
+ * though the lock does not name that apply yet: the definition has changed since.
  */
 export async function withAuthors(
   client: QueryClient,
@@ -34,13 +34,15 @@ export async function withAuthors(
   }
   if (drifted.size === 0 || isStandIn(organizationId)) return plan
   const asked = client.organizationId === organizationId ? client : inside(client, organizationId)
-  const authors = new Map(await authorsOf(asked, drifted))
-  const applied = await appliedHere(asked, { drifted, authors, own: authors.size === 0 ? new Map() : await own() })
+  const authors = await authorsOf(asked, drifted)
+  const others =
+    authors.size === 0 ? new Map<string, undefined>() : await othersSince(asked, { drifted, authors, own: await own() })
   const keyNames = keyNamesOf(actual)
   const changes = plan.changes.map((change, index): Change => {
-    if (!drifted.has(String(index))) return change
-    if (applied.has(String(index))) return toDefined(change)
-    const author = authors.get(String(index))
+    const key = String(index)
+    if (!drifted.has(key)) return change
+    const author = others.has(key) ? others.get(key) : authors.get(key)
+    if (others.has(key) && !author) return toDefined(change)
     return { ...change, author: author ? toChangeAuthor(author, keyNames) : null }
   })
   const whole: Plan = { ...plan, changes }
@@ -51,10 +53,10 @@ export async function withAuthors(
 type OwnActivities = ReadonlyMap<string, string>
 
 /**
- * The keys of what an apply of one's own left as it is. Of what somebody else changed since its plan was made, though another activity
- * of that plan completed later, the author becomes that of the other change.
+ * For each thing that an apply of one's own changed last: who else changed it since the plan of that apply was made, though another
+ * activity of that plan completed later; undefined where nobody did.
  */
-async function appliedHere(
+async function othersSince(
   client: QueryClient,
   {
     drifted,
@@ -62,25 +64,20 @@ async function appliedHere(
     own,
   }: {
     readonly drifted: ReadonlyMap<string, Changed>
-    readonly authors: Map<string, Author>
+    readonly authors: ReadonlyMap<string, Author>
     readonly own: OwnActivities
   },
-): Promise<ReadonlySet<string>> {
-  const plannedAt = new Map(
-    [...authors].flatMap(([key, { activityId }]): [string, string][] => {
-      const at = own.get(activityId)
-      return at === undefined ? [] : [[key, at]]
+): Promise<ReadonlyMap<string, Author | undefined>> {
+  const plannedAt = (key: string) => own.get(authors.get(key)?.activityId ?? '')
+  const mine = new Map([...drifted].filter(([key]) => plannedAt(key) !== undefined))
+  const others = await authorsOf(client, mine, { except: own })
+  return new Map(
+    [...mine.keys()].map((key) => {
+      const other = others.get(key)
+      const isSince = other && [other.by, ...other.approvedBy].some(({ at }) => at >= plannedAt(key)!)
+      return [key, isSince ? other : undefined]
     }),
   )
-  const mine = new Map([...drifted].filter(([key]) => plannedAt.has(key)))
-  const others = await authorsOf(client, mine, { except: own })
-  for (const [key, at] of plannedAt) {
-    const other = others.get(key)
-    if (!other || [other.by, ...other.approvedBy].every((vote) => vote.at < at)) continue
-    authors.set(key, other)
-    plannedAt.delete(key)
-  }
-  return new Set(plannedAt.keys())
 }
 
 /** A change of what one's own apply left as it is: the definition is another since. */
