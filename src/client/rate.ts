@@ -186,8 +186,8 @@ export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: 
     })
 
   /**
-   * Waits for as long as the API wants no requests, or will want none for long: what is prepared meanwhile would be old, and is under way
-   * for whoever stops it.
+   * Waits for as long as the API wants no requests, or will want none for long: a request that is prepared meanwhile would be old, and a
+   * command that stops would have to count it as under way.
    */
   const soon = async (signal: AbortSignal | undefined, hold: (ms: number) => void) => {
     for (;;) {

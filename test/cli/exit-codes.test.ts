@@ -15,21 +15,25 @@ const README_ROWS = new Map(
 )
 
 /**
- * Which of README's words for exit code 4 each refusal is; what a worker refuses (`apply/…`) ends the command by how its run ended. A fault of a definition, which stands at its line, is an error (1). */
+ * Which of README's words for exit code 4 each refusal is. What a worker refuses (`apply/…`) ends the command by how its run ended. A
+ * fault of a definition, which stands at its line, is an error (1).
+ */
 const REFUSALS = {
   'by a guard': [
-    ...[
-      'cli/refused',
-      'cli/key-in-plan',
-      'cli/lock-out',
-      'rotate/own-key',
-      'rotate/refused',
-      'rotate/no-room',
-      'rotate/uncommittable',
-      'cli/plan-store',
-      'cli/batch-stopped',
-    ],
-    ...['cli/not-as-planned', 'cli/not-as-in-file', 'cli/not-replaceable', 'cli/no-token', 'cli/other-decimals'],
+    'cli/refused',
+    'cli/key-in-plan',
+    'cli/lock-out',
+    'rotate/own-key',
+    'rotate/refused',
+    'rotate/no-room',
+    'rotate/uncommittable',
+    'cli/plan-store',
+    'cli/batch-stopped',
+    'cli/not-as-planned',
+    'cli/not-as-in-file',
+    'cli/not-replaceable',
+    'cli/no-token',
+    'cli/other-decimals',
   ],
   'for lack of funds': ['cli/too-little'],
   'for a reference that is taken': ['cli/reference-taken', 'cli/reference-alike', 'cli/sent-elsewhere'],

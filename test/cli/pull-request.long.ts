@@ -67,9 +67,11 @@ test('a pull request: whose command is killed, or is read by nobody any more, wh
       home: folder,
     })
     await Promise.race([second.promise, ended.then(({ stderr }) => Promise.reject(new Error(stderr)))])
-    if (lost === 'command') kill('SIGKILL')
-    else stopReading()
-    if (lost === 'command') await ended
+    if (lost === 'reader') stopReading()
+    else {
+      kill('SIGKILL')
+      await ended
+    }
     over.resolve()
     const { exit, stderr } = await ended
     expect([lost, exit], stderr).toEqual([lost, lost === 'command' ? null : 141])

@@ -108,7 +108,7 @@ describe('a key that takes its time for a signature', () => {
       const send = async (request: number, keyMs = KEY_MS, signal?: AbortSignal): Promise<Turn | string> => {
         let signedAt = Number.NaN
         const sign = async () => {
-          // Whoever has had its turn has heard of it first.
+          // A request that has had its turn is told of it first.
           await timing.sleep(0)
           signedAt = timing.now()
           most.ofOne = Math.max(most.ofOne, ++ofOne)
@@ -209,7 +209,7 @@ describe('a key that takes its time for a signature', () => {
     const slowing = await run(Promise.all(slowed.map(slow)))
     const from = timing.now()
     await run(Promise.all(others.map(({ sendAll }) => sendAll(20))))
-    // As long as whatever has gone since takes by 16 at once.
+    // As long as all requests that have gone since take by 16 at once.
     const gone = [...slowed, ...others].flatMap((one) => one.gone.filter(({ at }) => at > from))
     expect(timing.now() - from).toBeLessThan((gone.length / 16) * KEY_MS * 1.05)
     await run(Promise.all(slowing.flat()))

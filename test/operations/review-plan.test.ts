@@ -1,4 +1,4 @@
-/** By which plan a waiting activity is explained to whoever votes on it. */
+/** The plan by which a waiting activity is explained to a voter. */
 import { expect, test } from 'vitest'
 import { reviewActivity } from '../../src/operations/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
