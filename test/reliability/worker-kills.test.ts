@@ -8,6 +8,6 @@ test('worker kills: workers lost at random moments change nothing but time', asy
   const figures = await killWorkers({ temporal: await testTemporal(), kills: 3, pairs })
   console.log(line(figures))
   expect(figures).toMatchObject({ kills: 3, pending: 3, lost: 0, dup: 0, state: 'done' })
-  // Some answers were lost, or the kills hit nothing that mattered.
+  // An answer was lost, or the kills hit nothing that mattered.
   expect(figures.submits).toBeGreaterThan(2 * pairs)
 })
