@@ -320,7 +320,7 @@ async function signal(handle: Pick<WorkflowHandle, 'signal'>, name: string): Pro
  */
 export function followApply(
   handle: ApplyHandle,
-  show: (progress: ApplyProgress, before: ApplyProgress | undefined) => void,
+  show: (progress: ApplyProgress, before: ApplyProgress | undefined) => void | Promise<void>,
   until: (progress: ApplyProgress) => boolean | Promise<boolean> = () => false,
 ): Promise<ApplyProgress> {
   return followRun(handle, APPLY, {

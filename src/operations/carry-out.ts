@@ -8,8 +8,13 @@ import { followInside, type InsideOutcome } from './apply-inside.ts'
 
 /** What is told while a plan is carried out. */
 export type CarryOutEvent =
-  /** The organization's own apply was asked. */
-  | { readonly kind: 'progress'; readonly progress: ApplyProgress; readonly before: ApplyProgress | undefined }
+  /** The organization's own apply was asked; with the plan that was to be applied: an earlier one may still be carried out. */
+  | {
+      readonly kind: 'progress'
+      readonly plan: Plan
+      readonly progress: ApplyProgress
+      readonly before: ApplyProgress | undefined
+    }
   /** The organization's own apply has ended, or waits and nobody watches; with the plan that it carries out. */
   | { readonly kind: 'rested'; readonly plan: Plan; readonly progress: ApplyProgress }
   /** The apply of a sub-organization was asked. */
@@ -87,7 +92,7 @@ async function followOwn(
       progress: { planDigest: plan.digest, state: 'done', startedAt: new Date().toISOString(), batches: [] },
     }
   const show = (progress: ApplyProgress, before: ApplyProgress | undefined) =>
-    tell({ kind: 'progress', progress, before })
+    tell({ kind: 'progress', plan, progress, before })
   const progress = await followApply(own, show, (now) => now.state === 'waiting' && isEnough(now, own))
   const carriedOut = { plan: await planOfRun(applies, plan, progress), progress }
   tell({ kind: 'rested', ...carriedOut })

@@ -22,7 +22,7 @@ export async function followRun<T>(
   }: {
     readonly ask: () => Promise<T>
     /** Called with each answer and the one before it. */
-    readonly show: (progress: T, before: T | undefined) => void
+    readonly show: (progress: T, before: T | undefined) => void | Promise<void>
     readonly isEnough: (progress: T) => boolean | Promise<boolean>
     /** Called with an error of asking; it throws unless asking goes on. @default every error ends it */
     readonly recover?: (error: unknown) => Promise<void>
@@ -39,7 +39,7 @@ export async function followRun<T>(
       await recover(error)
     }
     if (progress !== undefined) {
-      show(progress, before)
+      await show(progress, before)
       if (await isEnough(progress)) return progress
       before = progress
     }

@@ -1,8 +1,8 @@
 /** What is told of an apply that waits: by whom, of many people in one phrase. */
 import { expect, test } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
-import { createStyle } from '../../src/cli/io.ts'
-import { renderBatch, renderRest, renderStanding, withNeeds } from '../../src/cli/views/progress.ts'
+import { createStyle, type Io } from '../../src/cli/io.ts'
+import { createProgressView, renderBatch, renderRest, renderStanding, withNeeds } from '../../src/cli/views/progress.ts'
 import { type RowVote, renderRowVotes } from '../../src/cli/views/send-approval.ts'
 import type { Forecast, Plan } from '../../src/plan/index.ts'
 
@@ -32,6 +32,16 @@ test('of more sets than a plan writes out, all are told, without those who have 
   expect(withNeeds(waiting('root', 'user-3'), plan)).toMatchObject({
     batches: [{ needs: { any: { count: 1, of: people.filter((name) => name !== 'user-3') } } }],
   })
+})
+
+test('on a terminal, what waits is followed with whom it waits for and how they vote, and all of it is drawn over', () => {
+  const said: string[] = []
+  const io = { live: true, style, say: (text: string) => said.push(text) } as unknown as Io
+  const draw = createProgressView(io, { now: () => 0 })
+  draw(waiting('root', 'user-22'), undefined, plan)
+  expect(said[0]).toMatch(/abab-abab waits for any 1 of user-1, .*, who votes with `quorate approve abab-abab`\n/)
+  draw({ ...waiting(), state: 'done', batches: [] }, undefined, plan)
+  expect(said[1]).toContain('2F')
 })
 
 test('one that waits although those who were foreseen have approved waits for an approver that the plan does not know', () => {

@@ -1155,13 +1155,14 @@ describe('screen: what a proposer writes stays where it is put', () => {
         batches: [progress.batches[0], { ...progress.batches[1], error: { ...failure, message } }],
       }) as never
     io.say('before\n')
-    draw(now(`${wide}\n\u001b[9A`), undefined)
-    draw(now('short'), undefined)
+    draw(now(`${wide}\n\u001b[9A`), undefined, undefined)
+    draw(now('short'), undefined, undefined)
     const { lines, done } = await emulate(screen)
     expect(done).toEqual([])
-    expect(lines.length).toBe(3)
+    expect(lines.length).toBe(4)
     expect(lines[0]).toBe('before')
     expect(lines[2]).toContain('short')
+    expect(lines[3]).toContain('who votes with')
   })
 })
 

@@ -186,10 +186,10 @@ function createShow(
   const { io, json } = input
   const talks = !json && !events
   const progressView = createProgressView(io, { now, patience })
-  const showProgress: typeof progressView = (progress, before) => {
+  const showProgress: typeof progressView = (progress, before, plan) => {
     // Off a terminal an apply that waits is followed no further: its result, which comes next, says all of it.
     if (talks && !io.terminal && progress.state === 'waiting') return
-    if (!events) return progressView(progress, before)
+    if (!events) return progressView(progress, before, plan)
     patience.look(() => openInWords(progress))
     events.progress(progress, before)
   }
@@ -219,7 +219,7 @@ function createShow(
         }
         return
       case 'progress':
-        return showProgress(event.progress, event.before)
+        return showProgress(event.progress, event.before, event.plan)
       case 'rested':
         return showRested(event.plan, event.progress)
       case 'inside progress':

@@ -172,7 +172,12 @@ async function lookAtTemporal(input: CommandInput, patience: Patience): Promise<
       const askNow = end || json || options['watch'] === true ? askProgress : askAnew
       const followAnew = async (one: ApplyHandle) => {
         if (options['cancel'] !== true) await nudgeApply(one)
-        return followApply(one, createProgressView(io, { now: place.now, patience }))
+        const show = createProgressView(io, { now: place.now, patience })
+        let plan: ReturnType<typeof planOf> | undefined
+        return followApply(one, async (now, before) => {
+          plan ??= planOf(now, applies.dataDir)
+          show(now, before, await plan)
+        })
       }
       const watch = follow ? followAnew : askNow
       const progress = handle ? await watch(handle) : undefined

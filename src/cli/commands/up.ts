@@ -125,7 +125,7 @@ async function applyFolder(
   const showResult = (progress: ApplyProgress, heading = '') =>
     io.say(line`\n${heading}` + renderResult(progress, io.style, place.now()))
   const tell = (event: CarryOutEvent) => {
-    if (event.kind === 'progress') showProgress(event.progress, event.before)
+    if (event.kind === 'progress') showProgress(event.progress, event.before, event.plan)
     if (event.kind === 'rested') showResult(event.progress)
     if (event.kind !== 'inside rested' || !event.outcome.progress) return
     showResult(event.outcome.progress, line`${io.style.strong(event.outcome.plan.organization.name)}\n`)

@@ -131,22 +131,23 @@ export function openInWords({ batches, error }: ApplyProgress): string {
 }
 
 /**
- * Shows progress as it comes: redrawn in place on a terminal, otherwise one line for each thing that changed, and one every ten
- * seconds while nothing does. Throws `cli/still-runs` after `--wait`.
+ * Shows progress as it comes: redrawn in place on a terminal, with who may vote on what waits; otherwise one line for each thing
+ * that changed, and one every ten seconds while nothing does. Throws `cli/still-runs` after `--wait`.
  * @param now the time as the API has it, whose activities wait
  */
 export function createProgressView(
   io: Io,
   { now, patience }: { readonly now: () => number; readonly patience?: Patience },
-): (progress: ApplyProgress, before: ApplyProgress | undefined) => void {
+): (progress: ApplyProgress, before: ApplyProgress | undefined, plan: Plan | undefined) => void {
   let drawn = 0
-  return (progress, before) => {
+  return (progress, before, plan) => {
     const news = renderNews(progress, before, io.style, now())
     patience?.look(() => openInWords(progress), news !== '')
     if (!io.live) return io.say(news)
     if (patience?.hasSpoken()) drawn = 0
-    io.say(overLines(drawn) + oneRowEach(rowsOf(progress.batches, io.style, now())))
-    drawn = progress.batches.length
+    const drawing = renderLive(progress, plan, io.style, now())
+    io.say(overLines(drawn) + oneRowEach(drawing))
+    drawn = drawing.split('\n').length - 1
   }
 }
 
@@ -204,24 +205,34 @@ function nextText({ batches, error, state }: ApplyProgress): string {
   return [...next].map((one) => `next: ${one}\n`).join('')
 }
 
+/** What is redrawn while somebody follows. */
+const renderLive = view(
+  (progress: ApplyProgress, plan: Plan | undefined, style: Style, now: number): string =>
+    rowsOf(progress.batches, style, now) + votersText(progress, plan, style),
+)
+
+/** Whom each activity that waits is for, and how they vote, one line each. */
+function votersText(progress: ApplyProgress, plan: Plan | undefined, style: Style): string {
+  const lines = progress.batches.flatMap((batch) => {
+    if (batch.state !== 'waiting') return []
+    const code = shortCode(batch.fingerprint ?? '')
+    if (progress.state === 'cancelled')
+      return [
+        `${style.strong(code)} may still be approved, and is then carried out; \`quorate reject ${code}\` ends it\n`,
+      ]
+    const waits = waitsOf(batch, plan, progress)
+    const who = waits ? renderApprovers(waits) : 'an approver'
+    return [`${style.strong(code)} waits for ${who}, who votes with \`quorate approve ${code}\`\n`]
+  })
+  return lines.join('')
+}
+
 /** How an apply stands: what came of each step, whom those that wait are for and how they vote, and what to do about one that ended otherwise. */
 export const renderStanding = view(
   (progress: ApplyProgress, plan: Plan | undefined, style: Style, now: number): string => {
-    const votes = progress.batches.flatMap((batch) => {
-      const waits = waitsOf(batch, plan, progress)
-      const code = shortCode(batch.fingerprint ?? '')
-      const who = waits ? ` waits for ${renderApprovers(waits)}, who` : ''
-      const by = who === '' ? ' waits for an approver, who' : who
-      if (batch.state !== 'waiting') return []
-      if (progress.state === 'cancelled')
-        return [
-          `${style.strong(code)} may still be approved, and is then carried out; \`quorate reject ${code}\` ends it\n`,
-        ]
-      return [`${style.strong(code)}${by} votes with \`quorate approve ${code}\`\n`]
-    })
     const result = renderResult(progress, style, now)
     const why = progress.error && !result.includes(progress.error.message) ? `${progress.error.message}\n` : ''
-    return `${result}${why}${votes.join('')}${nextText(progress)}`
+    return `${result}${why}${votersText(progress, plan, style)}${nextText(progress)}`
   },
 )
 
