@@ -54,6 +54,8 @@ export class ApplyRun {
   readonly #active = new Set<number>()
   /** For each batch, the value of `news` when the API was last asked about its activity. */
   readonly #looked = new Map<number, number>()
+  /** Batches on whose activities the acting user's approval is on its way. */
+  readonly #voting = new Set<number>()
 
   constructor({ planDigest, run = '', carried }: Begun, startedAt: string) {
     this.token = { planDigest, run }
@@ -151,8 +153,22 @@ export class ApplyRun {
     this.#looked.set(index, news)
   }
 
-  /** Whether the API was asked about every waiting activity since the last news. */
+  voting(index: number): void {
+    this.#voting.add(index)
+  }
+
+  voted(index: number): void {
+    this.#voting.delete(index)
+  }
+
+  /** Whether a vote of its own is on its way, and has not been refused or put off: what waits is not told before. */
+  #isVoting(): boolean {
+    return [...this.#voting].some((index) => this.record(index).error === undefined)
+  }
+
+  /** Whether the API was asked about every waiting activity since the last news, and what it lacked of this run was cast. */
   hasLooked(): boolean {
+    if (this.#isVoting()) return false
     return this.#records.every(({ state }, index) => state !== 'waiting' || this.#looked.get(index) === this.news)
   }
 
@@ -175,6 +191,12 @@ export class ApplyRun {
       })),
       ...(this.#error ? { error: this.#error } : {}),
     }
+  }
+
+  /** The progress as others are told it: a run whose own vote is on its way does not wait for people yet. */
+  told(): ApplyProgress {
+    const progress = this.progress()
+    return progress.state === 'waiting' && this.#isVoting() ? { ...progress, state: 'running' } : progress
   }
 
   carry(): CarriedRun {

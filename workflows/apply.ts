@@ -23,7 +23,7 @@ import { AtRest, createPace, isHistoryLong, MOST_STALE, persist, steps, toFailur
 
 export async function apply(input: ApplyInput): Promise<ApplyProgress> {
   const run = new ApplyRun(input, new Date().toISOString())
-  setHandler(progress, () => run.progress())
+  setHandler(progress, () => run.told())
   setHandler(insideWorkflow, () => (input.inside ? input.tells! : null))
   setHandler(hasLooked, () => run.hasLooked())
   setHandler(nudge, () => run.nudge())
@@ -188,12 +188,15 @@ async function vote(run: ApplyRun, index: number): Promise<void> {
   const record = run.record(index)
   const timestampMs = Date.now()
   record.votedAtMs = timestampMs
+  run.voting(index)
   const vote = { ...run.token, batch: index, timestampMs }
   try {
     run.take(index, await persist(run, showOn(run, index), () => steps.castVote(vote)))
   } catch (error) {
     if (error instanceof AtRest) throw error
     record.error = toFailure(error)
+  } finally {
+    run.voted(index)
   }
 }
 

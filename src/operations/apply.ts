@@ -270,10 +270,11 @@ export async function askAnew(handle: ApplyHandle, withinMs = ASKED_MS): Promise
   if (isOver(before) || !before.batches.some(({ state }) => state === 'waiting')) return before
   await nudgeApply(handle)
   for (const until = performance.now() + withinMs; ; ) {
-    const hasLooked = await handle.query<boolean>('has-looked').catch(() => false)
+    const hasLooked = await handle.query<boolean>('has-looked').catch(() => undefined)
     const progress = await askProgress(handle)
-    const isNew = JSON.stringify(progress) !== JSON.stringify(before)
-    if (hasLooked === true || isNew || performance.now() > until) return progress
+    // What is new may be that the run's own vote has lapsed, which it casts again: one that says whether it has looked says when.
+    const isEnough = typeof hasLooked === 'boolean' ? hasLooked : JSON.stringify(progress) !== JSON.stringify(before)
+    if (isEnough || isOver(progress) || performance.now() > until) return progress
     await untilAskedAgain()
   }
 }

@@ -36,3 +36,20 @@ test('status: where nobody has voted, what it said before is the answer as soon 
   }
   expect((await askAnew(looking as ApplyHandle, 600_000)).batches).toMatchObject([{ state: 'waiting' }])
 })
+
+test('status: that its own vote has lapsed, which it casts again, is not the answer', async () => {
+  const told = { nudges: 0, questions: 0 }
+  const handle = {
+    workflowId: 'apply/7c244a54-083f-4745-98d0-7111fa0c8852',
+    query: async (name: string) => {
+      if (name === 'has-looked') return ++told.questions > 3
+      const votes =
+        told.nudges === 0 || told.questions > 3 ? { approved: ['alice'] } : { approved: [], lapsed: ['alice'] }
+      return { state: 'running', batches: [{ index: 0, state: 'waiting', votes }] }
+    },
+    signal: async () => {
+      told.nudges++
+    },
+  } as unknown as ApplyHandle
+  expect((await askAnew(handle, 60_000)).batches).toMatchObject([{ votes: { approved: ['alice'] } }])
+})

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Activities } from '../../activities/index.ts'
-import { startApply } from '../../src/operations/apply.ts'
+import { askAnew, startApply } from '../../src/operations/apply.ts'
 import { openStages, type Stage, type Stages, states } from './harness.ts'
 import { makeTagPlan } from './tag-plan.ts'
 
@@ -170,6 +170,34 @@ describe('apply: waiting for people', () => {
     expect(result.state).toBe('done')
     expect(stage.api.activities).toHaveLength(1)
     expect(result.batches[0]!.votes!.approved).toEqual(['bob', 'alice'])
+  })
+
+  test('while its own vote is on its way it does not say that it waits, nor that it has looked', async () => {
+    const vote = Promise.withResolvers<void>()
+    onTestFinished(() => vote.resolve())
+    const stage = await stageWith({
+      activities: (usual) => ({
+        castVote: async (input) => {
+          await vote.promise
+          return usual.castVote(input)
+        },
+      }),
+    })
+    stage.api.decide = () => 'waits'
+    stage.api.threshold = 3
+    stage.api.submitAs('bob', 'ACTIVITY_TYPE_CREATE_USER_TAG', { userIds: [], userTagName: 'a' })
+    const run = await stage.startApply([{ name: 'a' }])
+    const voting = await run.until(({ batches: [a] }) => a?.state === 'waiting')
+    expect([voting.state, voting.batches[0]!.votes!.approved]).toEqual(['running', ['bob']])
+    // Whoever asks anew is answered with what is so once the vote was cast.
+    const asked = askAnew(run.handle, 600_000)
+    await delay(500)
+    vote.resolve()
+    for (const told of [await asked, await run.until(({ state }) => state === 'waiting')])
+      expect([told.state, told.batches[0]!.votes!.approved]).toEqual(['waiting', ['bob', 'alice']])
+    stage.api.vote('dana', voting.batches[0]!.fingerprint!, 'approve')
+    await run.handle.signal('nudge')
+    expect((await run.ended()).state).toBe('done')
   })
 })
 
