@@ -58,7 +58,11 @@ export interface CommandRow {
    * Its first line, printed before its code is loaded, so that a reader knows within 300 ms what goes on. Undefined where what it would
    * begin with is not there: the error says that.
    */
-  readonly opening?: (args: readonly string[], settings: Settings) => string | undefined
+  readonly opening?: (
+    args: readonly string[],
+    settings: Settings,
+    options: Readonly<Record<string, unknown>>,
+  ) => string | undefined
   /** Loaded only when the command runs, so that `--help` and the first line of output come at once. */
   readonly load: () => Promise<(input: CommandInput) => Promise<ExitCode>>
 }

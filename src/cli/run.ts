@@ -46,7 +46,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     const { row, args, options, flags, writes } = invocation
     json = options['json'] === true
     const settings = readSettings(environment, flags)
-    const opening = row.opening?.(args, settings)
+    const opening = row.opening?.(args, settings, options)
     if (opening !== undefined) io.say(line`${withoutKeys(opening)}\n`)
     deadline = (await import('./deadline.ts')).createDeadline(options)
     const input = { settings, environment, io, args, options, json, deadline, commands }

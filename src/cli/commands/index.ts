@@ -64,7 +64,11 @@ const watchCommands: readonly CommandRow[] = [
       ],
       seeAlso: ['push', 'watch list', 'watch pause', 'status', 'worker', 'plan'],
     },
-    opening: ([where]) => (where === undefined ? 'Planning …' : `Planning ${where} …`),
+    // A folder of a repository elsewhere is not looked for here.
+    opening: (args, settings, { git, from }) =>
+      git === undefined && from === undefined
+        ? openingWith((where) => `Planning ${where} …`)(args, settings, {})
+        : 'Planning definitions from elsewhere …',
     load: async () => (await loadWatch()).add,
   },
   {
