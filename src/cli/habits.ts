@@ -32,6 +32,7 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   workspace: 'each organization has a folder of definitions: name it, as in `quorate plan definitions/acme`',
 }
 
+/** What an option names first in its advice is heard by some commands only: that of a command that has no such option is another. */
 export const OPTIONS: Readonly<Record<string, string>> = {
   'auto-approve': '`--yes`; a plan that was saved is carried out without a question',
   destroy: '`--allow-delete` lets a plan delete what the definitions no longer hold',
@@ -50,23 +51,47 @@ export const OPTIONS: Readonly<Record<string, string>> = {
   yes: 'this command asks nothing: leave it out',
 }
 
+/** The same of one command, where what is meant is known. */
+const OF_COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'key new': { force: 'a key is never overwritten: name another file, or move the old one away' },
+  reset: { force: '`--yes` asks no question' },
+}
+
 /**
  * What to do about a command line that was refused.
  * @param suggested a name like the one that is not known
+ * @param command the one that was given, with the long names of its options. @default none that is known
  */
-export function adviceFor(argv: readonly string[], suggested?: string): string {
-  return habitOf(argv) ?? suggested ?? '`quorate --help` lists the commands, `quorate COMMAND --help` what one takes'
+export function adviceFor(argv: readonly string[], suggested?: string, command?: KnownCommand): string {
+  return (
+    habitOf(argv, command) ??
+    suggested ??
+    '`quorate --help` lists the commands, `quorate COMMAND --help` what one takes'
+  )
+}
+
+interface KnownCommand {
+  readonly name: string
+  readonly options: readonly string[]
 }
 
 /** What it may have meant; undefined where that is not known. */
-function habitOf(argv: readonly string[]): string | undefined {
+function habitOf(argv: readonly string[], command: KnownCommand | undefined): string | undefined {
   const [word = ''] = argv[0] === 'help' ? argv.slice(1) : argv
   if (Object.hasOwn(COMMANDS, word)) return COMMANDS[word]
   for (const one of argv) {
     const name = /^--?([a-z-]+(?:=false)?)/.exec(one)?.[1] ?? ''
-    if (Object.hasOwn(OPTIONS, name)) return OPTIONS[name]
+    const advice = command && OF_COMMANDS[command.name]?.[name]
+    if (advice !== undefined) return advice
+    if (Object.hasOwn(OPTIONS, name) && isHeard(OPTIONS[name]!, command)) return OPTIONS[name]
     const [, long, rest = ''] = /^-([a-z][a-z-]+)(=.*)?$/.exec(one) ?? []
     if (long !== undefined) return `options have two dashes: \`--${long}${rest === '' ? '' : '=…'}\``
   }
   return undefined
+}
+
+/** Whether a command has the option that an advice names; one that is not known may have any. */
+function isHeard(advice: string, command: KnownCommand | undefined): boolean {
+  const [, option] = /`(--[a-z-]+)/.exec(advice) ?? []
+  return command === undefined || option === undefined || command.options.includes(option)
 }

@@ -77,17 +77,17 @@ function optionLike(said: string, argv: readonly string[]): string | undefined {
   const row = rowOf(argv)
   const [asked = ''] = /--[a-z-]+/.exec(said) ?? []
   if (!row) return undefined
-  const own = [
-    ...(row.options ?? []).map(({ flags }) => flags),
-    '--json',
-    ...Object.values(settingRows).map(({ flag }) => flag),
-  ]
-  const [nearest] = own
-    .map((flags) => /--[a-z0-9-]+/.exec(flags)![0])
+  const [nearest] = optionsOf(row)
     .map((name) => ({ name, shared: sharedLength(name, asked) }))
     .filter(({ shared }) => shared >= LEAST_SHARED)
     .sort((a, b) => b.shared - a.shared)
   return nearest ? `did you mean \`${nearest.name}\`?` : `\`quorate ${row.name} --help\` lists its options`
+}
+
+/** The options of a command, by their long names: its own, and those of all. */
+function optionsOf({ options = [] }: CommandRow): readonly string[] {
+  const all = [...options, ...Object.values(settingRows).map(({ flag }) => ({ flags: flag }))]
+  return ['--json', ...all.map(({ flags }) => /--[a-z0-9-]+/.exec(flags)![0])]
 }
 
 /** Of two options, dashes included: two that share less are not alike. */
@@ -99,7 +99,12 @@ function sharedLength(one: string, other: string): number {
   return length
 }
 
-/** The command that a command line names. */
+/** The command that a command line names, with the long names of its options. */
+export function commandOf(argv: readonly string[]) {
+  const row = rowOf(argv)
+  return row && { name: row.name, options: optionsOf(row) }
+}
+
 function rowOf(argv: readonly string[]): CommandRow | undefined {
   const line = argv.join(' ')
   const named = commands.filter(({ name }) => line === name || line.startsWith(`${name} `))

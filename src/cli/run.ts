@@ -5,7 +5,7 @@ import type { CommandInput } from './command.ts'
 import { commands } from './commands/index.ts'
 import type { CommandDeadline } from './deadline.ts'
 import { createIo, type Io, writeJson } from './io.ts'
-import { readCommandLine } from './program.ts'
+import { commandOf, readCommandLine } from './program.ts'
 import { line, workflowCommands } from './screen.ts'
 
 import { version } from './version.ts'
@@ -75,7 +75,7 @@ function errorCodeOf([word, ...rest]: readonly string[]): string | undefined {
 async function advised(error: unknown, argv: readonly string[]): Promise<unknown> {
   if (!(error instanceof QuorateError)) return error
   const { adviceFor } = await import('./habits.ts')
-  return new QuorateError(error.code, error.message, { next: adviceFor(argv, error.next) })
+  return new QuorateError(error.code, error.message, { next: adviceFor(argv, error.next, commandOf(argv)) })
 }
 
 async function report(

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands/index.ts'
 import { adviceFor, COMMANDS, OPTIONS } from '../../src/cli/habits.ts'
 import { createStyle } from '../../src/cli/io.ts'
-import { readCommandLine } from '../../src/cli/program.ts'
+import { commandOf, readCommandLine } from '../../src/cli/program.ts'
 import { allCodes } from '../../src/cli/reference/errors.ts'
 import { settingRows } from '../../src/config/index.ts'
 import { quorate } from './harness.ts'
@@ -110,6 +110,30 @@ describe('a command line that is refused', () => {
     expect(advice('plan', '-target=user.bob')).toBe('options have two dashes: `--target=…`')
     expect(advice('fmt', '-check')).toBe('options have two dashes: `--check`')
     expect(advice('version')).toBe('`quorate --version`')
+  })
+
+  test('of an option of another tool no option is advised that the command does not have', () => {
+    const told = (...argv: readonly string[]) => adviceFor(argv, 'see its help', commandOf(argv))
+    expect(told('key', 'new', 'k.json', '--force')).toBe(
+      'a key is never overwritten: name another file, or move the old one away',
+    )
+    expect(told('apply', '--force')).toContain('--allow BYPASS')
+    expect(told('reset', '--force')).toBe('`--yes` asks no question')
+    expect(told('status', '--force')).not.toContain('--allow')
+    for (const row of commands)
+      for (const name of Object.keys(OPTIONS)) {
+        const text = told(...row.name.split(' '), `--${name}`)
+        const named = [...(/(?<=`)--[a-z-]+/.exec(text) ?? [])]
+        const has = [
+          ...(row.options ?? []).map(({ flags }) => flags),
+          ...Object.values(settingRows).map(({ flag }) => flag),
+        ]
+        expect([row.name, text, named.filter((one) => !has.some((flags) => flags.includes(one)))]).toEqual([
+          row.name,
+          text,
+          [],
+        ])
+      }
   })
 
   test('what nobody means is told where the commands are listed', () => {
