@@ -14,6 +14,9 @@ interface Splice {
   readonly column: number
 }
 
+/** A comment that counts for what comes next (`definitions/suppressions.ts`). */
+const SILENCES = 'quorate-lint-disable'
+
 /** The edits of one file, made together at the end. */
 export class TextEdits {
   readonly #text: string
@@ -94,6 +97,7 @@ export class TextEdits {
     this.#remove(map.flow === true, start, this.#endOf(pair), {
       next: (map.items[map.items.indexOf(pair) + 1]?.key as Node | undefined)?.range?.[0],
       before: endBefore(map.items, pair, (one) => this.#endOf(one)),
+      starts: map.items.map((one) => (one.key as Node).range![0]),
     })
   }
 
@@ -102,6 +106,7 @@ export class TextEdits {
     this.#remove(seq.flow === true, start, this.#contentEnd(item), {
       next: (seq.items[seq.items.indexOf(item) + 1] as Node | undefined)?.range?.[0],
       before: endBefore(seq.items, item, (one) => this.#contentEnd(one as Node)),
+      starts: seq.flow ? [] : seq.items.map((one) => this.#dashOf(one as Node)),
     })
   }
 
@@ -116,30 +121,53 @@ export class TextEdits {
     flow: boolean,
     start: number,
     end: number,
-    around: { readonly next?: number | undefined; readonly before?: number | undefined },
+    {
+      next,
+      before,
+      starts,
+    }: { readonly next?: number | undefined; readonly before?: number | undefined; readonly starts: readonly number[] },
   ): void {
     if (flow) {
-      if (around.next !== undefined) this.#put(start, around.next, '')
-      else this.#put(around.before ?? start, end, '')
+      if (next !== undefined) this.#put(start, next, '')
+      else this.#put(before ?? start, end, '')
       return
     }
-    const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1
-    // The first key of a map in a list stands behind the dash, which stays.
-    if (this.#text.slice(lineStart, start).trim() !== '') this.#put(start, around.next ?? end, '')
-    else {
-      const column = start - lineStart
+    const column = this.#columnOf(start)
+    // The first key of a map in a list stands behind the dash, which stays. The comments of the next one come there.
+    if (this.#text.slice(start - column, start).trim() !== '') {
+      const comments = next === undefined ? undefined : this.#aboveComments(next - column, column)
+      this.#put(start, comments === undefined ? end : comments + column, '')
+    } else {
       const after = Math.min(this.#lineEnd(end) + 1, this.#text.length)
-      this.#put(this.#aboveComments(lineStart, column), after, '')
+      this.#put(this.#ownComments(start, starts), after, '')
       // On its own: what is added at the end of the line is in no other splice.
       const below = this.#belowComments(after, column)
       if (below > after) this.#put(after, below, '')
     }
   }
 
-  /** Where the comments begin that stand directly above a line, as far in: they are of what it says. */
+  /**
+   * Where the comments begin that are an item's own, and go with it: those directly above it. Above the first item they are the
+   * list's, and stay, where others have none, unless they silence a rule for what comes next. Above the first key of a file they are
+   * the file's.
+   */
+  #ownComments(start: number, [first, ...others]: readonly number[]): number {
+    const column = this.#columnOf(start)
+    const lineStart = start - column
+    const from = this.#aboveComments(lineStart, column)
+    if (from === lineStart || start !== first) return from
+    if (column === 0 && this.#text[start] !== '-') return lineStart
+    const isOwn =
+      others.length === 0 ||
+      others.some((other) => this.#aboveComments(other - column, column) < other - column) ||
+      this.#text.slice(from, lineStart).includes(SILENCES)
+    return isOwn ? from : lineStart
+  }
+
+  /** Where the comments begin that stand directly above a line, as far in. */
   #aboveComments(lineStart: number, column: number): number {
     let from = lineStart
-    while (column > 0 && from > 0) {
+    while (from > 0) {
       const above = this.#text.lastIndexOf('\n', from - 2) + 1
       const [indent] = /^ *(?=#)/.exec(this.#text.slice(above, from)) ?? []
       if (indent?.length !== column) break
