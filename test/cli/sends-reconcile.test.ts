@@ -1,4 +1,6 @@
 /** A service whose records are behind its chain pays nothing twice, and `sends reconcile` tells what the chain has of it. */
+import { cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { renderLanes } from '../../src/cli/views/lanes.ts'
@@ -7,9 +9,10 @@ import { type FaultNode, startFaultNode } from '../faults/fault-node.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
+import { addPayers, type Payer } from '../service/sends/judged-stage.ts'
 import { SEPOLIA, untilEnded } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
-import { quorateShared as quorate } from './harness.ts'
+import { quorateShared as quorate, testFolder } from './harness.ts'
 import { reconcile, restored, stateOf, untilWaits } from './restored.ts'
 
 const PAYEE = '0x00000000000000000000000000000000000000b0'
@@ -192,6 +195,88 @@ test('sends reconcile: what a snapshot has unsigned, and was replaced or given u
   expect(await countOf(from)).toBe(4)
   const nothing = await quorate(['sends', 'reconcile', '--folder', after.dataDir])
   expect([nothing.exit, nothing.stdout]).toEqual([0, 'No address has sent what is not in the records.\n'])
+})
+
+test('sends reconcile: what a folder that was copied back has unsigned is not paid before an operator says so', async () => {
+  const before = await serve()
+  const [from, fresh] = [await fundedAddress(before), await fundedAddress(before)]
+  await untilEnded(before.root, await pay(before, from, 50))
+  node.fault = ({ method }) => (method === 'eth_getTransactionCount' ? 'dropped' : undefined)
+  const [replaced, givenUp] = [await pay(before, from, 51), await pay(before, from, 52)]
+  // Of an address of which the copy has nothing signed.
+  const first = await pay(before, fresh, 53)
+  await before.service.close()
+  const copy = join(testFolder(), 'copy')
+  mkdirSync(copy, { mode: 0o700 })
+  cpSync(before.dataDir, copy, { recursive: true })
+  for (const [sender, to, value] of [
+    [from, `0x${'e'.repeat(40)}`, 51],
+    [fresh, PAYEE, 53],
+  ] as const) {
+    await anvil.rpc('anvil_impersonateAccount', sender)
+    await anvil.rpc('eth_sendTransaction', { from: sender, to, value: `0x${value.toString(16)}` })
+  }
+  await settle()
+  node.fault = () => undefined
+
+  const after = await serve(copy)
+  await vi.waitUntil(async () => (await stateOf(after, replaced)).txError?.includes('sends reconcile'), {
+    interval: 20,
+  })
+  await vi.waitUntil(async () => (await stateOf(after, first)).txError?.includes('nonce 0 of'), { interval: 20 })
+  const known = await reconcile(after, '--yes')
+  const heldOf = (lanes: SeenLanes['lanes']) => lanes.flatMap(({ sends }) => sends.map(({ sendId }) => sendId))
+  expect([known.exit, heldOf(known.lanes)]).toEqual([3, [replaced, givenUp]])
+  expect((await untilEnded(after.root, first)).txStatus).toBe('INCLUDED')
+  // What is accepted now goes on, also after another start, and what is held stays so.
+  expect((await untilEnded(after.root, await pay(after, from, 54))).txStatus).toBe('INCLUDED')
+  await after.restart()
+  expect((await untilEnded(after.root, await pay(after, from, 55))).txStatus).toBe('INCLUDED')
+  for (const id of [replaced, givenUp]) expect((await stateOf(after, id)).txError).toContain(`--pay ${id}`)
+  expect([await countOf(from), await countOf(fresh)]).toEqual([4, 1])
+  const done = await reconcile(after, '--yes', '--give-up', replaced, '--pay', givenUp)
+  expect(done.exit).toBe(0)
+  expect((await untilEnded(after.root, givenUp)).txStatus).toBe('INCLUDED')
+  expect([(await stateOf(after, replaced)).txStatus, await countOf(from)]).toEqual(['FAILED', 5])
+})
+
+test('sends reconcile: a folder that was copied back holds each organization that has sent since, whatever else their keys sign', async () => {
+  const before = await serve()
+  const payers = await addPayers({ anvil, service: before }, 3)
+  const [first, second, last] = payers as [Payer, Payer, Payer]
+  for (const each of payers) await each.end(await each.submit('60'))
+  node.fault = ({ method }) => (method === 'eth_getTransactionCount' ? { page: 502 } : undefined)
+  const paid = [await first.submit('61'), await second.submit('61')] as const
+  const open = [await first.submit('62'), await second.submit('62')] as const
+  const free = await last.submit('62')
+  await before.service.close()
+  const copy = join(testFolder(), 'copy')
+  mkdirSync(copy, { mode: 0o700 })
+  cpSync(before.dataDir, copy, { recursive: true })
+  // What is of 62 wei is not paid before the copy is put back, and so nothing of the last organization.
+  node.fault = ({ method, params }) =>
+    method === 'eth_estimateGas' && JSON.stringify(params).includes('"0x3e"') ? { page: 502 } : undefined
+  await before.restart()
+  for (const [index, id] of paid.entries()) expect((await payers[index]!.end(id)).txStatus).toBe('INCLUDED')
+  await before.service.close()
+  await settle()
+  node.fault = () => undefined
+
+  const after = await serve(copy)
+  const now = payers.map((each) => each.at(after))
+  expect((await now[2]!.end(free)).txStatus).toBe('INCLUDED')
+  for (const [index, id] of paid.entries())
+    await vi.waitUntil(async () => (await now[index]!.stateOf(id)).txError?.includes('nonce 1 of'), { interval: 20 })
+  const known = await reconcile(after, '--yes')
+  expect(known.lanes.flatMap(({ nonces }) => nonces.map(({ is }) => is))).toEqual(['send', 'send'])
+  for (const [index, id] of paid.entries()) expect((await now[index]!.stateOf(id)).txStatus).toBe('INCLUDED')
+  for (const [index, id] of open.entries())
+    await vi.waitUntil(async () => (await now[index]!.stateOf(id)).txError?.includes(`--pay ${id}`), { interval: 20 })
+  expect(await Promise.all(payers.map(({ from }) => countOf(from)))).toEqual([2, 2, 2])
+  expect((await reconcile(after, '--yes', '--pay', open[0], '--give-up', open[1])).exit).toBe(0)
+  expect((await now[0]!.end(open[0])).txStatus).toBe('INCLUDED')
+  expect((await now[1]!.end(open[1])).txStatus).toBe('FAILED')
+  expect(await Promise.all(payers.map(({ from }) => countOf(from)))).toEqual([3, 2, 2])
 })
 
 test('sends reconcile: of an address that answers only when it is written, or has sent more since, nothing is written', async () => {

@@ -21,6 +21,7 @@ import { feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import { draftSend } from './draft.ts'
 import type { NoDraft, SendDraft } from './drafting.ts'
+import { createBehindLook } from './ethereum-behind.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure, revertFailure, toFailedCall } from './failure.ts'
 import { type CompletedSend, noteWait } from './family.ts'
@@ -44,8 +45,13 @@ export function createCompletion(tools: EthereumTools): (row: SendRow) => Promis
       return prepare({ ...tools, node }, row, nonceBy)
     },
   })
+  const lookBehind = createBehindLook(tools)
+  const nonceOf = async (row: SendRow, request: StoredSendRequest) => {
+    if (request.nonce === undefined && (await lookBehind())) return 'later'
+    return chooseNonce(tools, row, request)
+  }
   return async (row) => {
-    const prepared = await prepare(tools, row, (request) => chooseNonce(tools, row, request))
+    const prepared = await prepare(tools, row, (request) => nonceOf(row, request))
     if (isSendRefusal(prepared)) return givingUp.judge(row, prepared)
     givingUp.drop(row)
     return typeof prepared === 'string' ? prepared : sign(tools, row, prepared)

@@ -11,8 +11,10 @@ import {
   type Lane,
   listUnclaimed,
   putNextNonce,
-  readRestoredAt,
+  readLaneRestoredAt,
+  readOrganizationsRestoredAt,
 } from '../resources/sends/lanes-store.ts'
+import { putKnownSince } from '../resources/sends/solana-lanes-store.ts'
 import type { SendRow } from '../resources/sends/store.ts'
 import type { Transaction } from '../store/index.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
@@ -30,13 +32,14 @@ export interface UnknownNonces {
   readonly end: number
 }
 
-/** Finds the unknown nonces of a lane. Without any record a lane begins at the chain's next nonce, or at 0 if the store was restored. */
+/** Finds the unknown nonces of a lane. Without any record a lane begins at the chain's next nonce, or at 0 if its records were restored. */
 export async function findUnknown(
   tx: Transaction,
   { chain, lane, next }: Pick<EthereumTools, 'chain'> & { readonly lane: Lane; readonly next: bigint },
 ): Promise<UnknownNonces | undefined> {
   if (chain.unknownNonces === 'follow') return undefined
-  const known = (await findNextNonce(tx, lane)) ?? ((await readRestoredAt(tx)) === undefined ? Number(next) : 0)
+  const known =
+    (await findNextNonce(tx, lane)) ?? ((await readLaneRestoredAt(tx, lane)) === undefined ? Number(next) : 0)
   return next > BigInt(known) ? { from: known, end: Number(next) } : undefined
 }
 
@@ -56,18 +59,28 @@ export async function holdOf(tools: EthereumTools, row: SendRow, next: bigint): 
 /** Notes that a send was signed with a nonce, and what it authorizes of an account with another (EIP-7702). */
 export async function noteSigned(
   tx: Transaction,
-  { caip2, sender }: Lane,
+  { caip2, sender, account, organization_id }: SendRow,
   signed: { readonly nonce: number; readonly authorizes?: { readonly account: string; readonly nonce: bigint } },
 ): Promise<void> {
   const { nonce, authorizes } = signed
-  await raise(tx, { caip2, sender }, nonce)
-  if (authorizes !== undefined) await raise(tx, { caip2, sender: authorizes.account }, Number(authorizes.nonce))
+  // The key of one that only pays is no organization's.
+  await raise(tx, { caip2, sender }, { nonce, tenants: account === null ? [organization_id] : [] })
+  if (authorizes === undefined) return
+  const lane = { caip2, sender: authorizes.account }
+  await raise(tx, lane, { nonce: Number(authorizes.nonce), tenants: [organization_id] })
 }
 
 /** Raises the lane's next known nonce past this one, unless lower nonces are unknown. */
-async function raise(tx: Transaction, lane: Lane, nonce: number): Promise<void> {
+async function raise(
+  tx: Transaction,
+  lane: Lane,
+  { nonce, tenants }: { readonly nonce: number; readonly tenants: readonly string[] },
+): Promise<void> {
   const known = await findNextNonce(tx, lane)
-  if (known === undefined || known >= nonce) await putNextNonce(tx, lane, Math.max(known ?? 0, nonce + 1))
+  if (known !== undefined && known < nonce) return
+  await putNextNonce(tx, lane, Math.max(known ?? 0, nonce + 1))
+  const restoredAt = await readOrganizationsRestoredAt(tx, () => tenants)
+  if (restoredAt !== undefined) await putKnownSince(tx, lane, restoredAt)
 }
 
 /** Whether a transaction does what a send asks for, so that both would be the same payment twice. */
@@ -111,7 +124,7 @@ export function toForeign(
 
 /** Why a send that was open in a snapshot is not signed once it is known what else the chain has. */
 export function heldReason({ id }: Pick<SendRow, 'id'>): string {
-  return `this store was put back from a snapshot that has it open, and the chain does not say whether it was given up, cancelled or replaced since: ${RECONCILE_COMMAND} with \`--pay ${id}\` has it signed, with \`--give-up ${id}\` ended`
+  return `the records here were put back, or found behind the chain, while it was open, and the chain does not say whether it was given up, cancelled or replaced since: ${RECONCILE_COMMAND} with \`--pay ${id}\` has it signed, with \`--give-up ${id}\` ended`
 }
 
 function unknownReason({ sender }: Lane, { from, end }: UnknownNonces): string {

@@ -92,6 +92,23 @@ export function updateActivity(
   return whenRead(done, () => ({ ...activity, ...change }))
 }
 
+/** Whether an organization has completed an activity of one of these types. */
+export async function hasCompleted(
+  tx: Transaction,
+  organizationId: string,
+  types: readonly string[],
+): Promise<boolean> {
+  const found = await tx
+    .selectFrom('activities')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('type', 'in', types)
+    .where('status', '=', 'ACTIVITY_STATUS_COMPLETED')
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
 /** Lists activities newest first (docs/protocol/requests.md#pages-and-filters). */
 export async function listActivityRows(
   tx: Transaction,

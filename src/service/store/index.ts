@@ -8,6 +8,7 @@ export {
   findActivityByFingerprint,
   findActivityById,
   fingerprintOfDenied,
+  hasCompleted,
   insertActivity,
   listActivityRows,
   shownFingerprint,

@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createService } from '../../../src/service/index.ts'
 import { type Ask, type Fault, type FaultNode, startFaultNode } from '../../faults/fault-node.ts'
-import { complete } from '../handlers/steps.ts'
-import { startTestService, type TestService } from '../harness.ts'
-import { ETHEREUM, makeWallet } from '../signing/keys.ts'
+import { addTenants, complete, type Tenant } from '../handlers/steps.ts'
+import { startTestService, type TestClient, type TestService } from '../harness.ts'
+import { accountsOf, ETHEREUM, makeWallet } from '../signing/keys.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { type Ended, SEPOLIA, untilEnded } from './status.ts'
 
@@ -46,6 +46,17 @@ export async function startLyingChain(): Promise<LyingChain> {
   }
 }
 
+/** An organization that pays from one address. */
+export interface Payer {
+  readonly from: string
+  /** The same one at another service. */
+  at(service: TestService): Payer
+  /** Resolves with the id by which the status is asked for. */
+  submit(value: string): Promise<string>
+  end(id: string): Promise<Ended>
+  stateOf(id: string): Promise<Ended>
+}
+
 export interface Judged extends LyingChain {
   readonly service: TestService
   /** A new address with funds. */
@@ -57,6 +68,8 @@ export interface Judged extends LyingChain {
   mine(blocks: number): Promise<unknown>
   /** How many transactions of an address are in blocks. */
   countOf(address: string): Promise<number>
+  /** Other organizations of the service, each with an address that has funds, and has signed something that nobody has sent. */
+  addPayers(count: number): Promise<readonly Payer[]>
   /** Another transaction of an address, that this service knows nothing of: its hash. */
   sendElsewhere(from: string): Promise<string>
   /** Resolves when the service has looked at its sends several times more. */
@@ -69,7 +82,7 @@ export interface Judged extends LyingChain {
 export async function startJudged(chain: LyingChain, create: typeof createService = createService): Promise<Judged> {
   const { anvil, node, witness } = chain
   const settings = { url: node.url, witnesses: [witness.url], pollMs: 25, confirmations: CONFIRMATIONS, bumpAfterMs: 1 }
-  const service = await startTestService({ chains: { [SEPOLIA]: settings } }, create)
+  const service = await startTestService({ chains: { [SEPOLIA]: settings }, operator: true }, create)
   let isClosed = false
   const stateOf = (sendTransactionStatusId: string) =>
     service.root.query('get_send_transaction_status', { sendTransactionStatusId })
@@ -93,6 +106,7 @@ export async function startJudged(chain: LyingChain, create: typeof createServic
       return (await complete(service.root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', intent)).sendTransactionStatusId
     },
     end: (id) => untilEnded(service.root, id),
+    addPayers: (count) => addPayers({ anvil, service }, count),
     stateOf,
     mine: (blocks) => anvil.rpc('anvil_mine', `0x${blocks.toString(16)}`),
     countOf: async (address) => Number(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest')),
@@ -111,6 +125,43 @@ export async function startJudged(chain: LyingChain, create: typeof createServic
       isClosed = true
       await service.close()
     },
+  }
+}
+
+/** Adds organizations to a service, each with an address that has funds, and has signed something that nobody has sent. */
+export async function addPayers(
+  { anvil, service }: { readonly anvil: Anvil; readonly service: TestService },
+  count: number,
+): Promise<readonly Payer[]> {
+  const tenants = await addTenants(service, count)
+  return Promise.all(
+    tenants.map(async (tenant) => {
+      const { client, organizationId } = tenant
+      const created = { walletName: 'payer', accounts: accountsOf(ETHEREUM) }
+      const from = (await complete(client, 'ACTIVITY_TYPE_CREATE_WALLET', created, organizationId)).addresses[0]!
+      await anvil.fund(from, 100)
+      const signed = { payload: 'ab'.repeat(32), encoding: 'PAYLOAD_ENCODING_HEXADECIMAL', signWith: from }
+      const parameters = { ...signed, hashFunction: 'HASH_FUNCTION_NO_OP' }
+      await complete(client, 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', parameters, organizationId)
+      return payerOf(tenant, from)
+    }),
+  )
+}
+
+function payerOf({ client, organizationId }: Pick<Tenant, 'client' | 'organizationId'>, from: string): Payer {
+  const own: Pick<TestClient, 'query'> = {
+    query: (name, request) => client.query(name, { organizationId, ...request }),
+  }
+  return {
+    from,
+    at: (service) => payerOf({ client: service.client(client.privateKey), organizationId }, from),
+    async submit(value) {
+      const intent = { from, caip2: SEPOLIA, to: RECEIVER, value }
+      const sent = await complete(client, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', intent, organizationId)
+      return sent.sendTransactionStatusId
+    },
+    end: (id) => untilEnded(own, id),
+    stateOf: (sendTransactionStatusId) => own.query('get_send_transaction_status', { sendTransactionStatusId }),
   }
 }
 

@@ -3,8 +3,9 @@
  * a mistake by `mutants.long.ts`, which it must tell from the service.
  */
 import { expect } from 'vitest'
+import { askAboutLanes, shownKeys } from '../../../src/service/operator/index.ts'
 import { type Ask, FAULTS, type Fault, NONCE_TOO_LOW } from '../../faults/fault-node.ts'
-import { any, CONFIRMATIONS, first, type Judged, RECEIVER } from './judged-stage.ts'
+import { any, CONFIRMATIONS, first, type Judged, type Payer, RECEIVER } from './judged-stage.ts'
 import { untilOffered } from './status.ts'
 
 type Trial = (stage: Judged) => Promise<void>
@@ -360,4 +361,56 @@ export const TRIALS: Readonly<Record<string, Trial>> = {
     })
     expect(await countOf(from)).toBe(2)
   },
+
+  'one that a store has open which turns out to be behind its chain is not signed before an operator says so': async (
+    stage,
+  ) => {
+    const { node, service, makeSender, submit, end, stateOf, until, countOf, mine, sendElsewhere } = stage
+    const from = await makeSender()
+    await end(await submit(from))
+    node.fault = ({ method }) => (method === 'eth_getTransactionCount' ? 'dropped' : undefined)
+    const id = await submit(from, { value: '8' })
+    await service.service.close()
+    await sendElsewhere(from)
+    await mine(CONFIRMATIONS)
+    node.fault = () => undefined
+    await service.restart()
+    await until(async () => (await stateOf(id)).txError?.includes('sends reconcile') === true)
+    await reconcile(stage, [])
+    // What is accepted now goes on, and stands behind it.
+    await end(await submit(from, { value: '9' }))
+    expect((await stateOf(id)).txError).toContain(`--pay ${id}`)
+    expect(await countOf(from)).toBe(3)
+    await reconcile(stage, [id])
+    expect((await end(id)).txStatus).toBe('INCLUDED')
+  },
+
+  'what an organization has open whose key may have been used elsewhere while no service ran waits for an operator, and it alone':
+    async (stage) => {
+      const { node, service, mine, sendElsewhere, addPayers, until, countOf } = stage
+      const [user, other] = (await addPayers(2)) as [Payer, Payer]
+      for (const each of [user, other]) await each.end(await each.submit('1'))
+      node.fault = ({ method }) => (method === 'eth_getTransactionCount' ? 'dropped' : undefined)
+      const [held, free] = [await user.submit('2'), await other.submit('2')]
+      await service.service.close()
+      await sendElsewhere(user.from)
+      await mine(CONFIRMATIONS)
+      node.fault = () => undefined
+      await service.restart()
+      expect((await other.end(free)).txStatus).toBe('INCLUDED')
+      await until(async () => (await user.stateOf(held)).txError?.includes('nonce 1 of') === true)
+      await reconcile(stage, [])
+      await user.end(await user.submit('3'))
+      expect((await user.stateOf(held)).txError).toContain(`--pay ${held}`)
+      expect([await countOf(user.from), await countOf(other.from)]).toEqual([3, 2])
+      await reconcile(stage, [held])
+      expect((await user.end(held)).txStatus).toBe('INCLUDED')
+    },
+}
+
+/** As an operator does who has read what is shown, and says that some of what is held is paid. */
+async function reconcile({ service: { dataDir } }: Judged, pay: readonly string[]): Promise<void> {
+  const { lanes } = await askAboutLanes(dataDir, { kind: 'list-lanes', others: [], pay })
+  const shown = lanes.flatMap(shownKeys)
+  await askAboutLanes(dataDir, { kind: 'reconcile-lanes', others: [], pay, shown })
 }

@@ -19,6 +19,10 @@ const REFUSED_LONG =
 const REFUSED_ONCE = 'one that is taken, and refused for want of funds is paid once and told as included'
 const NO_RECEIPT = 'one that has no receipt for a while, although it is counted is paid once and told as included'
 const REPLACED = 'one is replaced when what has its nonce is known, is settled, and every node says so'
+const OPEN_BEHIND =
+  'one that a store has open which turns out to be behind its chain is not signed before an operator says so'
+const HELD_ALONE =
+  'what an organization has open whose key may have been used elsewhere while no service ran waits for an operator, and it alone'
 const HELD = 'nothing is signed of an address that has sent from elsewhere what is not identified'
 
 const IDLE = 'a transfer of a token that would move nothing is not sent'
@@ -191,6 +195,17 @@ export const ETHEREUM_MISTAKES: readonly Rule[] = [
   ]),
   ...of('lane.ts', [
     ['an address that is behind its chain goes on', HELD, 'if (unknown !== undefined) return', 'if (!tools) return'],
+    [
+      'what a restored store has open goes on by itself',
+      OPEN_BEHIND,
+      "row.held_by_restore === 1 && chain.unknownNonces !== 'follow'",
+      "row.held_by_restore === 2 && chain.unknownNonces !== 'follow'",
+    ],
+  ]),
+  ...of('ethereum-behind.ts', [
+    ['what a copied store has open is not held', OPEN_BEHIND, 'await holdOpenSends(tx)', ''],
+    ['what is open of one whose key was used elsewhere is not held', HELD_ALONE, 'await holdOpenSends(tx, each)', ''],
+    ['a key that was used elsewhere holds all', HELD_ALONE, '!(await isUsedElsewhere(tx, tenants))', 'tenants'],
   ]),
 ]
 

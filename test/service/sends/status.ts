@@ -18,7 +18,7 @@ export async function untilOffered(client: TestClient, anvil: Anvil, sendTransac
 }
 
 /** Reads a send's status until it is final. */
-export async function untilEnded(client: TestClient, sendTransactionStatusId: string): Promise<Ended> {
+export async function untilEnded(client: Pick<TestClient, 'query'>, sendTransactionStatusId: string): Promise<Ended> {
   for (;;) {
     const status = await client.query('get_send_transaction_status', { sendTransactionStatusId })
     if (status.txStatus === 'INCLUDED' || status.txStatus === 'FAILED') return status

@@ -44,6 +44,16 @@ export async function listLanes(tx: Transaction, caip2: string): Promise<readonl
   return tx.selectFrom('sends').select(['caip2', 'sender']).distinct().where('caip2', '=', caip2).execute()
 }
 
+/** Reads the lanes of which `findNextNonce` knows something. */
+export async function listKnownLanes(tx: Transaction, caip2: string): Promise<readonly Lane[]> {
+  return tx
+    .selectFrom('send_lanes')
+    .select(['caip2', 'sender'])
+    .where('caip2', '=', caip2)
+    .union(tx.selectFrom('sends').select(['caip2', 'sender']).where('caip2', '=', caip2).where('nonce', 'is not', null))
+    .execute()
+}
+
 /**
  * Reads the first nonce of a lane of which it is not known here what used it; undefined where nothing of the lane is known.
  * Sends of a time before lanes were kept say it by their nonces.
@@ -122,4 +132,55 @@ export async function readRestoredAt(tx: Transaction): Promise<string | undefine
 /** Notes that the store is older than what it was once: from now on it counts as put back at this time, ISO 8601. */
 export async function putRestoredAt(tx: Transaction, at: string): Promise<void> {
   await writeSetting(tx, SETTING_OF_RESTORE, at)
+}
+
+/**
+ * Reads which organizations have the key of a lane of Ethereum: those that have sent from the address, or else had it sent for. None
+ * has where the service's own key pays for what it sends.
+ */
+export async function listTenants(tx: Transaction, { caip2, sender }: Lane): Promise<readonly string[]> {
+  const of = (column: 'sender' | 'account') =>
+    tx.selectFrom('sends').where('caip2', '=', caip2).where(column, '=', sender).select('organization_id').distinct()
+  if ((await of('sender').where('account', 'is not', null).limit(1).executeTakeFirst()) !== undefined) return []
+  const senders = await of('sender').execute()
+  const rows = senders.length > 0 ? senders : await of('account').execute()
+  return rows.map(({ organization_id }) => organization_id)
+}
+
+/** JSON of when organizations were last found behind a chain of Ethereum, ISO 8601 by their ids. */
+const SETTING_OF_ORGANIZATIONS = 'restored-at of organizations'
+
+type RestoredOrganizations = Readonly<Record<string, string>>
+
+/** Notes that of the lanes of some organizations the records are older than the chain: they count as put back at this time, ISO 8601. */
+export async function putOrganizationsRestoredAt(
+  tx: Transaction,
+  organizationIds: readonly string[],
+  at: string,
+): Promise<void> {
+  const before = await readSetting(tx, SETTING_OF_ORGANIZATIONS)
+  const restored = Object.fromEntries(organizationIds.map((id) => [id, at]))
+  const all = { ...(before && (JSON.parse(before) as RestoredOrganizations)), ...restored }
+  await writeSetting(tx, SETTING_OF_ORGANIZATIONS, JSON.stringify(all))
+}
+
+/** When what the records have of some organizations was put back last: with the store, or by itself; ISO 8601. */
+export async function readOrganizationsRestoredAt(
+  tx: Transaction,
+  organizationIds: () => Promise<readonly string[]> | readonly string[],
+): Promise<string | undefined> {
+  const ofStore = await readRestoredAt(tx)
+  const text = await readSetting(tx, SETTING_OF_ORGANIZATIONS)
+  if (text === undefined) return ofStore
+  const restored = JSON.parse(text) as RestoredOrganizations
+  const times = [ofStore, ...(await organizationIds()).map((id) => restored[id])]
+  return times
+    .filter((each) => each !== undefined)
+    .toSorted()
+    .at(-1)
+}
+
+/** When what the records have of a lane of Ethereum was put back last, ISO 8601. */
+export async function readLaneRestoredAt(tx: Transaction, lane: Lane): Promise<string | undefined> {
+  return readOrganizationsRestoredAt(tx, () => listTenants(tx, lane))
 }

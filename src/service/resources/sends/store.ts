@@ -165,9 +165,11 @@ export async function updateSend(
   return numUpdatedRows > 0n
 }
 
-/** Holds all open sends: the store counts as put back from a time at which they were open. */
-export async function holdOpenSends(tx: Transaction): Promise<void> {
-  await tx.updateTable('sends').set({ held_by_restore: 1 }).where('status', 'in', OPEN).execute()
+/** Holds all open sends, or those of one organization: they count as put back from a time at which they were open. */
+export async function holdOpenSends(tx: Transaction, organizationId?: string): Promise<void> {
+  let open = tx.updateTable('sends').set({ held_by_restore: 1 }).where('status', 'in', OPEN)
+  if (organizationId !== undefined) open = open.where('organization_id', '=', organizationId)
+  await open.execute()
 }
 
 /** Lets a held send go on; one that is not held stays as it is. */
