@@ -294,6 +294,8 @@ function createComparison(
       question ? [old, now][index]!.answers.linesOf(question) : [],
     )
     if (!sameLines(had!, has!)) return false
+    // Whom no open DENY keeps away has the power under each of them: where there is nobody else, they change nothing.
+    if (had!.every(({ unless }) => unless.length === 0)) return true
     return then === undefined || later === undefined || sameUnderDenials(then, later)
   }
 

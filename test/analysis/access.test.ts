@@ -321,6 +321,18 @@ describe('access', () => {
     expect(differences(before, before)).toEqual([])
   })
 
+  test('what a DENY takes from everybody is no change, however many other conditions are open', () => {
+    const conditions = [1, 2, 3, 4, 5, 6].map((gwei) => `eth.tx.gas_price == ${gwei}`)
+    const open = conditions.map((condition, at) =>
+      live(`policy.p${at}`, policy(`approvers.count() == ${at}`, condition)),
+    )
+    const lasting = [...open, denies('few', 'bob', '> 5'), live('policy.all', policy(null, null, 'deny'))]
+    const tagged = lone.map((one) =>
+      one.address === 'user.bob' ? { ...one, fields: { ...one.fields, tags: [] } } : one,
+    )
+    expect(differences([...lone, ...lasting], [...tagged, ...lasting])).toEqual([])
+  })
+
   test('somebody who was deleted and made again by the same name is somebody else', () => {
     const again = { ...live('user.dave', { tags: [OPS] }), id: idFor('user.dave again') }
     const later = lone.filter(({ address, parent }) => address !== 'user.dave' && parent !== 'user.dave')
