@@ -2,7 +2,16 @@
  * The folders of a run are in memory, where there is plenty: on a disk, each commit of a service and of Temporal waits for the disk,
  * and a processor with it. No test takes the machine's power away, which is all that a disk is for.
  */
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statfsSync,
+} from 'node:fs'
 import { freemem } from 'node:os'
 import { join } from 'node:path'
 
@@ -16,7 +25,7 @@ export default function setup(): void {
   if (process.env['TMPDIR'] || !hasRoom()) return
   removeLeft(MEMORY)
   // Short, for the sockets in it.
-  const folder = mkdtempSync(join(MEMORY, `quorate-${process.pid}-`))
+  const folder = mkdtempSync(join(MEMORY, `${nameFor(process.pid)}-`))
   // As `/tmp` is: tests start programs as other users.
   chmodSync(folder, 0o1777)
   process.env['TMPDIR'] = folder
@@ -45,10 +54,21 @@ function hasRoom(): boolean {
   return bavail * bsize > ROOM && freemem() > 2 * ROOM
 }
 
-/** Removes what runs left behind that were killed. */
+/**
+ * The beginning of the name of a process's folder. Processes of containers may share the memory, and not the numbers of processes: what
+ * tells those that do is in the name.
+ */
+export function nameFor(pid: number): string {
+  // As `pid:[4026531836]`.
+  const [numbers = 0] = /\d+/.exec(readlinkSync('/proc/self/ns/pid')) ?? []
+  return `quorate-${Number(numbers).toString(36)}.${pid}`
+}
+
+/** Removes what runs left behind that were killed, of those whose processes have numbers here. */
 export function removeLeft(memory: string): void {
   for (const name of readdirSync(memory)) {
-    const pid = /^quorate-(\d+)-/.exec(name)?.[1]
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(memory, name), { recursive: true, force: true })
+    const pid = Number(/^quorate-[0-9a-z]+\.(\d+)-/.exec(name)?.[1])
+    const isOurs = name.startsWith(`${nameFor(pid)}-`)
+    if (isOurs && !existsSync(`/proc/${pid}`)) rmSync(join(memory, name), { recursive: true, force: true })
   }
 }
