@@ -11,8 +11,8 @@ export interface MadeByRuns {
   readonly byOrganization: ReadonlyMap<string, readonly Made[]>
   /** The activities of those runs, each with when its plan was made (ISO 8601). */
   activities(): Promise<ReadonlyMap<string, string>>
-  /** Records that the lock files of these organizations name them. */
-  settle(organizationIds: Iterable<string>): Promise<void>
+  /** Records that the lock files name what the runs of these plans made. */
+  settle(isLocked: (plan: Plan) => boolean): Promise<void>
 }
 
 /**
@@ -50,9 +50,8 @@ export async function readMade(
       // One that a later run went on with is as the later plan says.
       return new Map(known.sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)))
     },
-    async settle(organizationIds) {
-      const locked = new Set(organizationIds)
-      for (const { run, plan } of found) if (locked.has(plan.organization.id)) await run.settle()
+    async settle(isLocked) {
+      for (const { run, plan } of found) if (isLocked(plan)) await run.settle()
     },
   }
 }

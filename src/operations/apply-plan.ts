@@ -90,7 +90,7 @@ export async function applyFolder(door: ApplyDoor, request: PlanRequest): Promis
   const after = overtaken ?? (begun ? await door.plan(request) : planned)
   if (!after) return EXIT.error
   if (mayLock(after.plan, plan)) {
-    await saveLock(after, { place, check })
+    await saveLock(after, { place, check, applied: plan })
     tell({ kind: 'lock written', news: lockNews(after, plan) })
   }
   if (begun) tell({ kind: 'planned again', plan: after.plan })
@@ -161,7 +161,7 @@ async function saveLockOf(
   if (after === undefined) return kept('unplanned')
   if (after.plan.definitionsDigest !== plan.definitionsDigest) return kept('changed')
   if (!mayLock(after.plan, plan)) return kept('left')
-  await saveLock(after, { place, check })
+  await saveLock(after, { place, check, applied: plan })
   tell({ kind: 'lock written', news: lockNews(after, plan) })
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors, QuorateError, suggest } from '../diagnostics/index.ts'
 import { creatorsOf, inside, kindsMentioned, readActual } from '../live/index.ts'
-import { type Lock, type Plan, withInside } from '../plan/index.ts'
+import { isInPart, type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Address, Desired } from '../resources/index.ts'
 import { changesSince, commitOf } from './commit-of.ts'
 import { compromisedIn, compromisedKeys } from './compromised-keys.ts'
@@ -202,14 +202,23 @@ function actingAs(actual: Actual, called: string | undefined): Actual {
   return { ...actual, actor: { userId: user.id, userName: user.name, publicKey: String(key.fields['publicKey']) } }
 }
 
-/** Writes which live thing each name means beside the definitions, signed, once nothing is left to do. */
+/**
+ * Writes which live thing each name means beside the definitions, signed, once nothing is left to do. After a plan of a part, runs
+ * that changed anything else stay unsettled: what they made, and still may, is no part of that lock.
+ * @param applied the plan that was carried out, where it is another
+ */
 export async function saveLock(
-  { lockPlace, lock: nextLock, vouched, made, signature: known }: Planned,
-  { place, check }: { readonly place: Place; readonly check: CheckText },
+  { plan, lockPlace, lock: nextLock, vouched, made, signature: known }: Planned,
+  { place, check, applied = plan }: { readonly place: Place; readonly check: CheckText; readonly applied?: Plan },
 ): Promise<void> {
   const lock = nextLock()
   await writeLockAt(lockPlace, lock, { place, check, signature: isSame(lock, vouched) ? known : undefined })
-  await made.settle(Object.keys(lock))
+  const part = plan.target && { ...plan.target, needed: applied.target?.needed ?? [] }
+  await made.settle(({ organization: { id }, changes }) =>
+    part
+      ? id === plan.organization.id && changes.every(({ address }) => isInPart(part, address))
+      : Object.hasOwn(lock, id),
+  )
 }
 
 function isSame(one: Lock, other: Lock): boolean {

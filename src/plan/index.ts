@@ -66,6 +66,7 @@ export { partOf } from './part.ts'
 export { readPlan, writePlan } from './read.ts'
 export { isForgotten } from './removal.ts'
 export { type PlanStyles, renderDifference, renderEffects, renderPlanText, renderPower } from './render.ts'
+export { isInPart } from './target.ts'
 export { isNobody, type UndoLine, undoLines, withUndo } from './undo.ts'
 export { loneReference } from './value-text.ts'
 export {

@@ -45,10 +45,7 @@ export function onlyTargets(whole: Whole, { targets, desired, actual }: TargetIn
   ]
   const changed = differences.map(({ address }) => address)
   for (const target of targets) assertKnown(target, { known, changed })
-  const isNamed = (address: Address): boolean => {
-    const parent = parentOf(address)
-    return targets.includes(address) || (parent !== undefined && isNamed(parent))
-  }
+  const isNamed = (address: Address) => isUnder(targets, address)
   const needs = neededBy(differences, isNamed, { actual, identified })
   const isKept = (address: Address) => isNamed(address) || needs.has(address)
   const kept: Whole = {
@@ -74,6 +71,16 @@ export function onlyTargets(whole: Whole, { targets, desired, actual }: TargetIn
     ...(inside.length > 0 ? { notLookedInto: inside } : {}),
   }
   return { ...kept, target, unrecorded }
+}
+
+/** Whether a plan of this part has all that there is to do about an address: it is named, held by what is named, or needed. */
+export function isInPart({ addresses, needed }: Pick<PlanTarget, 'addresses' | 'needed'>, address: Address): boolean {
+  return isUnder(addresses, address) || needed.some((one) => one.address === address)
+}
+
+function isUnder(targets: readonly Address[], address: Address): boolean {
+  const parent = parentOf(address)
+  return targets.includes(address) || (parent !== undefined && isUnder(targets, parent))
 }
 
 /** The lock after a plan of a part: rows of what was left out, and would be adopted or handed back, stay as they were. */

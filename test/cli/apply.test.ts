@@ -1,5 +1,5 @@
 /** Plan, apply, approve and go on, as separate processes, against a real service and a real Temporal server. */
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
@@ -145,6 +145,29 @@ describe('apply: detached', () => {
     const { policyId } = policies.find(({ policyName }) => policyName === 'desk')!
     await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, policyNotes: 'by hand' })
     expect((await quorate(['plan', defs], { env })).stdout).toMatch(/~ policy\.desk .*drift: somebody changed it/m)
+  })
+
+  test('an apply of a part settles what it applied: what another one changed meanwhile is no drift after it either', async () => {
+    const { folder, env } = await scene()
+    const define = (condition: string, tags: readonly string[]) =>
+      writeFiles(join(folder, 'defs'), {
+        'a.yaml': `${onlyTags(tags)}policies: { desk: { effect: deny, condition: "activity.action == '${condition}'" } }\n`,
+      })
+    const defs = define('SIGN', [])
+    expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(0)
+    define('EXPORT', [])
+    await quorate(['apply', defs, '--yes', '--detach'], { env })
+    await quorate(['status', '--follow'], { env })
+    define('IMPORT', ['one'])
+    const part = await quorate(['apply', defs, '--target', 'tag.one', '--yes'], { env })
+    expect(part.exit, part.stderr).toBe(0)
+    const runs = () => readdirSync(join(env['QUORATE_DATA_DIR']!, 'plans', 'run-unlocked'))
+    expect(runs(), 'the run of the part is settled').toHaveLength(1)
+    const planned = await quorate(['plan', defs], { env })
+    expect(planned.stdout).toMatch(/~ policy\.desk .*, its definition changed$/m)
+    expect(planned.stdout).not.toContain('drift')
+    expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(0)
+    expect(runs()).toEqual([])
   })
 })
 
