@@ -141,7 +141,7 @@ export function isAsVoted(status: string, vote: 'approve' | 'reject'): boolean {
 export async function castVote(
   client: SubmitClient,
   fingerprint: string,
-  { vote, now }: { readonly vote: 'approve' | 'reject'; readonly now: number },
+  { vote, now, signal }: { readonly vote: 'approve' | 'reject'; readonly now: number; readonly signal?: AbortSignal },
 ): Promise<Wire.Activity> {
   const row = activities[vote === 'approve' ? 'ACTIVITY_TYPE_APPROVE_ACTIVITY' : 'ACTIVITY_TYPE_REJECT_ACTIVITY']
   const body = makeBody({
@@ -150,7 +150,7 @@ export async function castVote(
     parameters: { fingerprint },
     timestampMs: String(now),
   })
-  return client.submit(row.path, body)
+  return client.submit(row.path, body, signal ? { signal } : {})
 }
 
 /** Whether a vote that failed may have been cast all the same: it was sent, and nobody knows what became of it. */

@@ -229,6 +229,20 @@ describe('webhooks: listening to a service that is gone', () => {
     expect(stderr).toMatch(/submitted +the endpoint, which the service still has when it comes back/)
   })
 
+  test('whoever ends it then is told at once what is left', async () => {
+    const { served, listen } = await listening()
+    await listen.says(/Listening for/)
+    process.kill(served.pid, 'SIGKILL')
+    listen.kill()
+    const endedAt = performance.now()
+    const { exit, stderr } = await listen.ended
+    expect(performance.now() - endedAt).toBeLessThan(6_000)
+    expect(exit, stderr).toBe(0)
+    expect(stderr).toMatch(/^Ending: the endpoint http:\S+ may still be there: cannot reach the API/m)
+    // A connection that was kept may be found closed once.
+    expect(stderr).not.toMatch(/the endpoint is deleted|, try [2-9] of/)
+  })
+
   test('where it was not there to begin with, that is said at once', async () => {
     const { served, env, listen: before } = await listening()
     await before.says(/Listening for/)

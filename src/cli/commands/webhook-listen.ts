@@ -30,6 +30,9 @@ const LOOK_EVERY_MS = 1_000
 /** What a service that is gone, or that stands there broken, is told by. */
 const GONE: readonly string[] = ['client/unreachable', 'client/server-error']
 
+/** So long is the end waited for, once it was asked for: somebody waits for the command to end. */
+const END_MS = 5_000
+
 /** A service waits for ten seconds; what it is told in its place must come before. */
 const FORWARD_MS = 9_000
 
@@ -47,7 +50,12 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
   const client = submitter(place)
   const stopped = Promise.withResolvers<void>()
   const ending = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
+  const asked = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => {
+      asked.abort()
+      stopped.resolve()
+    })
   const path = publicUrl === undefined ? `/${randomUUID()}` : new URL(publicUrl).pathname
   let shown = 0
   const take = createTaker(input, { place, forwardTo })
@@ -64,8 +72,10 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
   const folder = serviceFolder(input)
   const isOpened = publicUrl === undefined && (await openLoopback(folder, receiver.port))
   let mayExist = true
+  let waiting: Wire.Activity | undefined
   try {
-    const waiting = await makeEndpoint(client, { url, events, now: place.now() }).catch((error: unknown) => {
+    const made = { url, events, now: place.now(), signal: asked.signal }
+    waiting = await makeEndpoint(client, made).catch((error: unknown) => {
       mayExist = !(error instanceof ClientError && error.submitted === 'no')
       if (mayExist) io.say(line`Whether the endpoint was made is not known: ${messageOf(error)}\n`)
       throw error
@@ -88,23 +98,37 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
       mayExist = false
       throw notThere(error, url)
     })
-    if (waiting && (await isStillAsked(client, waiting))) {
-      await castVote(client, waiting.fingerprint, { vote: 'reject', now: place.now() })
-      mayExist = false
-      io.say('Ending: nobody has approved the endpoint, and it is asked for no more.\n')
-    } else io.say('Ending: the endpoint is deleted.\n')
   } finally {
     ending.abort()
-    if (mayExist)
-      await deleteEndpoint(client, url, { now: place.now(), say: io.say, dataDir: input.settings.dataDir }).catch(
-        (error: unknown) => {
-          io.say(line`The endpoint ${url} may still be there: ${messageOf(error)}\n`)
-        },
-      )
+    if (mayExist) await takeBack(input, { place, url, waiting })
     if (isOpened) await askAboutWebhooks(folder, { kind: 'close-loopback', port: receiver.port }).catch(() => {})
     await receiver.close()
   }
   return EXIT.done
+}
+
+/** Has the endpoint asked for no more, or deleted; where the service does not answer, says what is left. */
+async function takeBack(
+  { io, settings }: CommandInput,
+  { place, url, waiting }: { readonly place: Place; readonly url: string; readonly waiting: Wire.Activity | undefined },
+): Promise<void> {
+  const signal = AbortSignal.timeout(END_MS)
+  // A client that had no answer yet is told at once that nothing is there.
+  const client = submitter(place)
+  try {
+    if (waiting && (await isStillAsked(client, waiting, signal))) {
+      await castVote(client, waiting.fingerprint, { vote: 'reject', now: place.now(), signal })
+      io.say('Ending: nobody has approved the endpoint, and it is asked for no more.\n')
+      return
+    }
+    const { dataDir } = settings
+    const isDeleted = await deleteEndpoint(client, url, { now: place.now(), say: io.say, dataDir, signal })
+    if (isDeleted) io.say('Ending: the endpoint is deleted.\n')
+  } catch (error) {
+    const why = signal.aborted ? `the service has not answered within ${END_MS / 1000} s` : messageOf(error)
+    const left = waiting ? ` Its request may still wait: \`quorate reject ${shortCode(waiting.fingerprint)}\`.` : ''
+    io.say(line`Ending: the endpoint ${url} may still be there: ${why}.${left}\n`)
+  }
 }
 
 /** Asks the service now and then whether it is there; throws what it was answered with once it was gone for so long. */
@@ -224,14 +248,24 @@ async function openLoopback(folder: string, port: number): Promise<boolean> {
 /** Makes the endpoint; the activity where that waits for approval. */
 async function makeEndpoint(
   client: SubmitClient,
-  { url, events, now }: { readonly url: string; readonly events: readonly string[]; readonly now: number },
+  {
+    url,
+    events,
+    now,
+    signal,
+  }: {
+    readonly url: string
+    readonly events: readonly string[]
+    readonly now: number
+    readonly signal: AbortSignal
+  },
 ): Promise<Wire.Activity | undefined> {
   const parameters = {
     url,
     name: 'quorate webhooks listen',
     subscriptions: events.map((eventType) => ({ eventType })),
   }
-  const activity = await submit(client, 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', parameters, now)
+  const activity = await submit(client, 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', parameters, { now, signal })
   if (activity.status === 'ACTIVITY_STATUS_COMPLETED') return undefined
   if (isWaiting(activity.status)) return activity
   throw new QuorateError('cli/not-listening', `the endpoint was not made: the activity ended as ${activity.status}`, {
@@ -240,38 +274,47 @@ async function makeEndpoint(
   })
 }
 
-async function isStillAsked(client: QueryClient, { id }: Wire.Activity): Promise<boolean> {
-  const { activity } = await client.query('get_activity', { activityId: id })
+async function isStillAsked(client: QueryClient, { id }: Wire.Activity, signal: AbortSignal): Promise<boolean> {
+  const { activity } = await client.query('get_activity', { activityId: id }, { signal })
   return isWaiting(activity.status)
 }
 
+/** Whether it is gone; where its deletion waits for approval, that is said. */
 async function deleteEndpoint(
   client: SubmitClient,
   url: string,
-  { now, say, dataDir }: { readonly now: number; readonly dataDir: string } & Pick<CommandInput['io'], 'say'>,
-): Promise<void> {
-  const { webhookEndpoints = [] } = await client.query('list_webhook_endpoints', {})
+  {
+    now,
+    say,
+    dataDir,
+    signal,
+  }: { readonly now: number; readonly dataDir: string; readonly signal: AbortSignal } & Pick<CommandInput['io'], 'say'>,
+): Promise<boolean> {
+  const { webhookEndpoints = [] } = await client.query('list_webhook_endpoints', {}, { signal })
+  let isDeleted = true
   for (const { endpointId } of webhookEndpoints.filter((each) => each.url === url)) {
-    const asked = await submit(client, 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT', { endpointId }, now)
+    const asked = await submit(client, 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT', { endpointId }, { now, signal })
     const { id, status, fingerprint } = asked
     if (!isWaiting(status)) continue
+    isDeleted = false
     keepOrder(dataDir, { activityId: id, command: 'webhooks listen', what: 'deletes its endpoint' })
     const code = shortCode(fingerprint)
     say(
       line`The endpoint stays until its deletion is approved: \`quorate approve ${code}\`. Nothing listens there now.\n`,
     )
   }
+  return isDeleted
 }
 
 function submit(
   client: SubmitClient,
   type: 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT' | 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT',
   parameters: object,
-  now: number,
+  { now, signal }: { readonly now: number; readonly signal: AbortSignal },
 ) {
   const { organizationId } = client
   const body = makeBody({ type, organizationId, parameters: { ...parameters }, timestampMs: String(now) })
-  return client.submit(activities[type].path, body)
+  return client.submit(activities[type].path, body, { signal })
 }
 
 function readEvents(given: unknown): readonly string[] {
