@@ -16,8 +16,8 @@ export function lockNews({ lock, vouched, plan: now }: Planned, plan: Plan = now
   const next = lock()
   const renamed = appliedPlans(now).flatMap((one) => {
     const { id: organizationId } = one.organization
-    // What a change is planned for is news once that is carried out.
-    const open = new Set(one.changes.map(({ address }) => address))
+    // What a change is planned for, or left out of a part, is news once that is carried out.
+    const open = new Set([...one.changes, ...(one.target?.leftOut ?? [])].map(({ address }) => address))
     const byId = new Map(Object.entries(next[organizationId] ?? {}).map(([address, { id }]) => [id, address]))
     return Object.entries(vouched[organizationId] ?? {}).flatMap(([from, { id }]) => {
       const to = id === undefined ? undefined : byId.get(id)

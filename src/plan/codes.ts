@@ -30,7 +30,8 @@ export const codes = {
     solve: 'make one of them in a plan of its own, such as one half of an exchange of names',
   },
   'plan/unknown-target': {
-    summary: 'a target names what is neither defined, live nor in the lock',
+    summary:
+      'a target names what is neither defined, live nor in the lock, or what has another name in the definitions',
     solve: 'name an address as a plan shows it',
   },
   'plan/unknown-bypass': {

@@ -96,7 +96,7 @@ function orderedChanges(input: PlanInput) {
   const { differences: all, diagnostics: unchangeable } = diff(paired.pairs, ids)
   const unknown = unknownReferences(desired, all, ids)
   const whole = { identified, paired, left: left.undecided, differences: all }
-  const part = onlyTargets(whole, { targets: input.targets, desired: input.desired, actual })
+  const part = onlyTargets(whole, { targets: input.targets, desired: input.desired, actual, rows })
   const { differences } = part
   const nodes = order(differences, actual, ids)
   const { batches, carriedBy, diagnostics: circles } = batch(nodes, differences, input)

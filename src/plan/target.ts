@@ -5,12 +5,12 @@
  * creation brings along, and the adoption of what it refers to. What is left out stays in the lock as it was.
  */
 import { QuorateError, suggest } from '../diagnostics/index.ts'
-import { type Actual, type Address, type Desired, parentOf, referencesOf } from '../resources/index.ts'
+import { type Actual, type Address, type Desired, parentOf, type Resource, referencesOf } from '../resources/index.ts'
 import type { Difference, Pairs } from './diff.ts'
 import type { PlanTarget } from './document.ts'
 import type { Identified } from './identify.ts'
 import type { LeftFields } from './left-out.ts'
-import { compareText, type Lock, sortMembers } from './lock.ts'
+import { compareText, type Lock, type LockRows, sortMembers } from './lock.ts'
 import { order } from './order.ts'
 
 interface Whole {
@@ -32,11 +32,20 @@ export interface TargetInput {
   readonly targets: readonly Address[] | undefined
   readonly desired: Desired
   readonly actual: Actual
+  readonly rows: LockRows
 }
 
-/** Keeps what the targets name and need. Throws `plan/unknown-target` for an address that is neither defined, live nor in the lock. */
-export function onlyTargets(whole: Whole, { targets, desired, actual }: TargetInput): Part {
+/**
+ * Keeps what the targets name and need. Throws `plan/unknown-target` for an address that is neither defined, live nor in the lock, and
+ * for the former one of what has another in the definitions.
+ */
+export function onlyTargets(whole: Whole, { targets, desired, actual, rows }: TargetInput): Part {
   if (targets === undefined) return { ...whole, unrecorded: [] }
+  const declared = new Set(desired.resources.map(({ address }) => address))
+  assertNotRenamed(
+    targets.filter((target) => !declared.has(target)),
+    { matches: whole.identified.matches, rows },
+  )
   const { identified, paired, left, differences } = whole
   const known = [
     ...desired.resources.map(({ address }) => address),
@@ -99,6 +108,22 @@ export function withoutLeftOut(
     else delete rows[address]
   }
   return { ...lock, [organizationId]: sortMembers(rows) }
+}
+
+function assertNotRenamed(
+  targets: readonly Address[],
+  { matches, rows }: { readonly matches: Identified['matches']; readonly rows: LockRows },
+): void {
+  for (const target of targets) {
+    const id = Object.hasOwn(rows, target) ? rows[target]!.id : undefined
+    const isIt = (live: Resource) => live.address === target || (id !== undefined && live.id === id)
+    const now = [...matches].find(([, live]) => isIt(live))?.[0]
+    if (now === undefined) continue
+    throw new QuorateError('plan/unknown-target', `\`${target}\` is renamed: it is \`${now}\` in the definitions`, {
+      facts: { submitted: 'nothing' },
+      next: `name it as \`--target ${now}\``,
+    })
+  }
 }
 
 /** So many addresses are named to somebody whose own is not near any. */

@@ -54,6 +54,30 @@ describe('target', () => {
     expect(keyAlone.target!.leftOut).toEqual([{ address: 'policy.desk', action: 'create' }])
   })
 
+  test('a former name is told with the one that it has in the definitions, also of what it holds and of what has its new name already', () => {
+    const renamed = [...but('user.bob', 'apiKey.bob.k', 'policy.loose')]
+    const bert = declare('user.bert', { tags: [] }, { renamedFrom: 'bob' })
+    const desired = [
+      ...renamed,
+      bert,
+      declare('apiKey.bert.k', key('bob')),
+      declare('policy.tight', policy(null, null)),
+    ]
+    const old = (target: Address) => () => planOf(given({ desired, actual: moved, lock, targets: [target] }))
+    const moved = world.map((one) =>
+      one.address === 'policy.loose' ? { ...one, address: 'policy.tight', name: 'tight' } : one,
+    )
+    expect(old('user.bob')).toThrow('`user.bob` is renamed: it is `user.bert` in the definitions')
+    expect(old('apiKey.bob.k')).toThrow('`apiKey.bob.k` is renamed: it is `apiKey.bert.k` in the definitions')
+    expect(old('policy.loose')).toThrow('`policy.loose` is renamed: it is `policy.tight` in the definitions')
+    expect(rows(planOf(given({ desired, targets: ['user.bert'] })))).toEqual(['update user.bert'])
+    const reused = [...desired, declare('policy.loose', policy('approvers.count() >= 2', null))]
+    const anew = planOf(
+      given({ desired: reused, actual: moved, lock: lockOfDeclared(moved, moved), targets: ['policy.loose'] }),
+    )
+    expect(rows(anew)).toEqual(['create policy.loose'])
+  })
+
   test('a user is planned with its keys', () => {
     const plan = planOf(given({ desired: [...but(), declare('tag.desk'), ...dana], targets: ['user.dana'] }))
     expect(rows(plan)).toEqual(['create tag.desk', 'create user.dana', 'create apiKey.dana.laptop'])
