@@ -91,10 +91,17 @@ function deletions({ differences, renames }: GuardInput): readonly Finding[] {
   return [{ message: `the plan deletes ${list(addresses)}${renameText(addresses, renames)}`, addresses }]
 }
 
+/** Most of what may be the same under a new name that is named one by one. */
+const MOST_RENAMES = 3
+
 /** Of what may be the same under a new name: how its definition says so. */
 function renameText(addresses: readonly Address[], renames: readonly LikelyRename[]): string {
-  const one = renames.find(({ former }) => addresses.includes(former))
-  return one ? `; if \`${one.made.address}\` is \`${one.former}\` under a new name, say there \`${one.text}\`` : ''
+  const found = renames.filter(({ former }) => addresses.includes(former))
+  const named = found.slice(0, MOST_RENAMES).map(({ made, former, text }) => {
+    return `; if \`${made.address}\` is \`${former}\` under a new name, say there \`${text}\``
+  })
+  const more = found.length - named.length
+  return `${named.join('')}${more > 0 ? `; ${more} more may be renamed too, as the warnings say` : ''}`
 }
 
 function manyDeletions({ differences, actual, desired }: GuardInput): readonly Finding[] {

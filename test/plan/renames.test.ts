@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { makePlan } from '../../src/plan/index.ts'
 import { formatAddress, type Resource } from '../../src/resources/index.ts'
 import { bootstrap, declare, key, live, lockOfDeclared, policy } from './organization.ts'
-import { planInput, rows } from './planning.ts'
+import { planInput, planOf, rows } from './planning.ts'
 
 const ACCOUNTS = { ethereum: "m/44'/60'/0'/0/0", second: "m/44'/60'/0'/0/1" }
 const account = (wallet: string, path: string) => formatAddress('walletAccount', wallet, `${path} ethereum`)
@@ -127,5 +127,29 @@ describe('what may be a rename', () => {
     const guards = plan.guards.map(({ message }) => message).join('\n')
     const isGuarded = expected.length > 0 && !defined.some(({ tombstone }) => tombstone)
     expect(guards.includes('under a new name, say there `renamedFrom: ')).toBe(isGuarded)
+  })
+  test('where several may be renamed, the guard says of each how, up to three, and how many more', () => {
+    const called = (names: readonly string[]) =>
+      names.map((name) => [`user.${name}`, { email: `${name.at(-1)}@acme.test` }] as const)
+    const lives = called(['a1', 'a2', 'a3', 'a4']).map(([address, given]) => live(address, { ...given, tags: [] }))
+    const defined = called(['b1', 'b2', 'b3', 'b4']).map(([address, given]) => declare(address, given))
+    const actual = [...bootstrap(), ...lives]
+    const messageOf = (most: number) => {
+      const some = lives.slice(0, most)
+      const given = {
+        actual: [...bootstrap(), ...some],
+        desired: defined.slice(0, most),
+        lock: lockOfDeclared(actual, some),
+      }
+      return planOf(given)
+        .guards.map(({ message }) => message)
+        .join('\n')
+    }
+    const way = (at: number) =>
+      `if \`user.b${at}\` is \`user.a${at}\` under a new name, say there \`renamedFrom: a${at}\``
+    expect(messageOf(3)).toContain([way(1), way(2), way(3)].join('; '))
+    expect(messageOf(3)).not.toContain('more may be renamed')
+    expect(messageOf(4)).toContain(`${way(3)}; 1 more may be renamed too, as the warnings say`)
+    expect(messageOf(4)).not.toContain(way(4))
   })
 })
