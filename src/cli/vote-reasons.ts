@@ -1,5 +1,6 @@
 /** Reasons for votes: the API has no field for them, so they are kept in the data folder of the voter. */
 import { join } from 'node:path'
+import type { ApplyProgress } from '../../activities/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import type { CommandInput } from './command.ts'
 import { assertNoKeys } from './files.ts'
@@ -51,4 +52,22 @@ export function keepReason(dataDir: string, row: VoteReason): string {
 /** The reasons that are kept here for votes on an activity. */
 export function reasonsFor(dataDir: string, activityId: string): readonly VoteReason[] {
   return keptRows<VoteReason>(join(dataDir, FILE)).filter((row) => row.activityId === activityId)
+}
+
+/** What is done about a rejection whose reason is known. */
+const AFTER_REASON = 'change the definitions; or `quorate apply --ask-again` submits it as a new activity'
+
+/** Progress with the reasons of rejections that are kept in the data folder: nobody has to be asked for them. */
+export function withReasons(progress: ApplyProgress, dataDir: string): ApplyProgress {
+  const batches = progress.batches.map((batch) => {
+    const { state, activityId, error } = batch
+    if (state !== 'rejected' || activityId === undefined || error === undefined) return batch
+    const reasons = reasonsFor(dataDir, activityId).filter(({ vote }) => vote === 'reject')
+    if (reasons.length === 0) return batch
+    // Whoever is named already is not named again.
+    const isNamed = (by: string) => reasons.length === 1 && error.message === `rejected by ${by}`
+    const said = reasons.map(({ by, reason }) => `${reason} (${isNamed(by) ? '' : `${by}, `}kept on this machine)`)
+    return { ...batch, error: { ...error, message: `${error.message}: ${said.join('; ')}`, next: AFTER_REASON } }
+  })
+  return { ...progress, batches }
 }

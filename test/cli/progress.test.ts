@@ -1,10 +1,19 @@
 /** What is told of an apply that waits: by whom, of many people in one phrase. */
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
 import { createStyle, type Io } from '../../src/cli/io.ts'
-import { createProgressView, renderBatch, renderRest, renderStanding, withNeeds } from '../../src/cli/views/progress.ts'
+import {
+  createProgressView,
+  renderAdvice,
+  renderBatch,
+  renderRest,
+  renderStanding,
+  withNeeds,
+} from '../../src/cli/views/progress.ts'
 import { type RowVote, renderRowVotes } from '../../src/cli/views/send-approval.ts'
+import { keepReason, withReasons } from '../../src/cli/vote-reasons.ts'
 import type { Forecast, Plan } from '../../src/plan/index.ts'
+import { testFolder } from './harness.ts'
 
 const style = createStyle(false)
 const rested = { style, now: 0, carrier: 'background' } as const
@@ -94,4 +103,35 @@ test('of a batch, a row that waits after the vote is said to wait for others, an
 test('an apply that has begun and submitted nothing is not told as one that has ended', () => {
   const begun = { ...waiting('root'), state: 'running', batches: [] } as unknown as ApplyProgress
   expect(renderStanding(begun, plan, style, 0)).toContain('nothing is applied yet\n')
+})
+
+test('what was rejected is named with its code, each by itself, and a reason that is kept stands for asking, with its voter once', () => {
+  const next = 'ask them why; `quorate apply --ask-again` submits it as a new activity'
+  const rejected = (index: number, summary: string, by = 'carol') => ({
+    index,
+    state: 'rejected',
+    summary,
+    activityId: `activity-${index}`,
+    fingerprint: `sha256:${`${index}a`.repeat(32)}`,
+    error: { code: 'apply/rejected', message: `rejected by ${by}`, next },
+  })
+  const batches = [
+    rejected(1, 'create tag a'),
+    rejected(2, 'create tag b', 'carol and dave'),
+    rejected(3, 'create tag c'),
+  ]
+  const progress = { planDigest: '', state: 'rejected', startedAt: '', batches } as unknown as ApplyProgress
+  const folder = testFolder(onTestFinished)
+  const row = { at: '', organizationId: '', fingerprint: '', vote: 'reject', by: 'carol' } as const
+  for (const index of [1, 2]) keepReason(folder, { ...row, activityId: `activity-${index}`, reason: 'not now' })
+  const told = withReasons(progress, folder)
+  expect(told.batches.map(({ error }) => error?.message)).toEqual([
+    'rejected by carol: not now (kept on this machine)',
+    'rejected by carol and dave: not now (carol, kept on this machine)',
+    'rejected by carol',
+  ])
+  const known = 'change the definitions; or `quorate apply --ask-again` submits it as a new activity'
+  expect(renderAdvice(told)).toBe(
+    `next: create tag a (1a1a-1a1a): ${known}\nnext: create tag b (2a2a-2a2a): ${known}\nnext: create tag c (3a3a-3a3a): ${next}\n`,
+  )
 })

@@ -36,6 +36,7 @@ import {
   renderWaiting,
   withNeeds,
 } from '../views/progress.ts'
+import { withReasons } from '../vote-reasons.ts'
 import { createPatience, type Patience } from '../waiting.ts'
 import { readText } from './show.ts'
 
@@ -195,7 +196,8 @@ function createShow(
   }
   let isPlanAbove = false
   const rested = () => ({ style: io.style, now: now(), carrier: carrierOf(input) })
-  const showRested = (plan: Plan, progress: CarriedOut['progress'], name?: string) => {
+  const showRested = (plan: Plan, ended: CarriedOut['progress'], name?: string) => {
+    const progress = withReasons(ended, input.settings.dataDir)
     const heading = name === undefined ? '' : line`${io.style.strong(name)}\n`
     if (talks) io.out((isPlanAbove ? '\n' : '') + heading + renderRest(progress, plan, rested()))
     else if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, rested()))

@@ -43,12 +43,9 @@ import { line } from '../screen.ts'
 import { createProgressView, renderResult, renderStanding, withNeeds } from '../views/progress.ts'
 import { exitOfRotation, renderRotation } from '../views/rotation.ts'
 import { renderWatch, watchJson } from '../views/watch.ts'
-import { reasonsFor } from '../vote-reasons.ts'
+import { withReasons } from '../vote-reasons.ts'
 import { createPatience, type Patience } from '../waiting.ts'
 import { givenUpText, readLatelyGivenUp } from '../webhooks-given-up.ts'
-
-/** What is done about a rejection whose reason is known. */
-const AFTER_REASON = 'change the definitions; or `quorate apply --ask-again` submits it as a new activity'
 
 /** How often `--watch` asks for the state. */
 const LOOK_EVERY_MS = 5_000
@@ -332,19 +329,6 @@ function asData(inside: readonly ShownInside[]): object {
     apply: progress,
   }))
   return rows.length > 0 ? { subOrganizations: rows } : {}
-}
-
-/** With the reasons of rejections that are kept in the data folder: nobody has to be asked for them. */
-function withReasons(progress: ApplyProgress, dataDir: string): ApplyProgress {
-  const batches = progress.batches.map((batch) => {
-    const { state, activityId, error } = batch
-    if (state !== 'rejected' || activityId === undefined || error === undefined) return batch
-    const reasons = reasonsFor(dataDir, activityId).filter(({ vote }) => vote === 'reject')
-    if (reasons.length === 0) return batch
-    const message = `${error.message}: ${reasons.map(({ by, reason }) => `${reason} (${by}, kept on this machine)`).join('; ')}`
-    return { ...batch, error: { ...error, message, next: AFTER_REASON } }
-  })
-  return { ...progress, batches }
 }
 
 async function renderStatus(

@@ -200,9 +200,19 @@ function needsOf(batch: BatchProgress, plan: Plan | undefined, progress: ApplyPr
 export const renderAdvice = view(nextText)
 
 function nextText({ batches, error, state }: ApplyProgress): string {
-  const ended = batches.flatMap((batch) => (batch.state === 'submitting' ? [] : (batch.error?.next ?? [])))
+  const ended = batches.flatMap((batch) => {
+    const next = batch.state === 'submitting' ? undefined : batch.error?.next
+    if (next === undefined) return []
+    // Whom to ask, and for what, is another thing of each.
+    return [batch.state === 'rejected' ? `${nameOf(batch)}: ${next}` : next]
+  })
   const next = new Set([...ended, ...(state === 'running' || !error?.next ? [] : [error.next])])
   return [...next].map((one) => `next: ${one}\n`).join('')
+}
+
+/** `create tag ops (515a-e7d6)`. */
+function nameOf({ summary, fingerprint }: BatchProgress): string {
+  return fingerprint === undefined ? summary : `${summary} (${shortCode(fingerprint)})`
 }
 
 /** What is redrawn while somebody follows. */
