@@ -4,8 +4,10 @@ import type { ApplyProgress } from '../../activities/index.ts'
 import { createStyle, type Io } from '../../src/cli/io.ts'
 import {
   createProgressView,
+  openInWords,
   renderAdvice,
   renderBatch,
+  renderNews,
   renderRest,
   renderStanding,
   withNeeds,
@@ -133,5 +135,33 @@ test('what was rejected is named with its code, each by itself, and a reason tha
   const known = 'change the definitions; or `quorate apply --ask-again` submits it as a new activity'
   expect(renderAdvice(told)).toBe(
     `next: create tag a (1a1a-1a1a): ${known}\nnext: create tag b (2a2a-2a2a): ${known}\nnext: create tag c (3a3a-3a3a): ${next}\n`,
+  )
+})
+
+test('an answer that several activities get at once is told once, with how many get it', () => {
+  const [batch] = waiting('root').batches
+  const refused = { message: 'too many requests', code: 'client/rate-limited' }
+  const tried = (index: number, error: object) => ({
+    index,
+    state: 'submitting',
+    summary: `create tag ${index}`,
+    error,
+  })
+  const batches = [
+    tried(1, refused),
+    tried(2, refused),
+    tried(3, { ...refused, message: 'boom' }),
+    tried(4, refused),
+    batch,
+  ]
+  const progress = { ...waiting('root'), state: 'running', batches } as unknown as ApplyProgress
+  const lines = renderNews(progress, undefined, style, 0).split('\n')
+  expect(lines.slice(0, 2)).toEqual([
+    'submitting   create tag 1 and 2 other activities  too many requests',
+    'submitting   create tag 3  boom',
+  ])
+  expect(lines[2]).toMatch(/^waiting /)
+  expect(openInWords(progress)).toBe(
+    'submitting create tag 1; submitting create tag 2; submitting create tag 4, last answer: too many requests; submitting create tag 3, last answer: boom; waiting abab-abab create tag a',
   )
 })

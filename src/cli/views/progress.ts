@@ -1,7 +1,7 @@
 import type { ApplyProgress } from '../../../activities/index.ts'
 import { type Forecast, type Plan, renderApprovers, shortCode } from '../../plan/index.ts'
 import type { Io, Style } from '../io.ts'
-import { oneRowEach, overLines, view } from '../screen.ts'
+import { counted, oneRowEach, overLines, view } from '../screen.ts'
 import type { Carrier, Patience } from '../waiting.ts'
 import { ago } from './activity.ts'
 
@@ -84,10 +84,14 @@ function nothing({ state, error }: ApplyProgress): string {
   return error ? `nothing was applied by this run: ${error.message}` : 'nothing was applied'
 }
 
+/** Whether it is being tried, so that an error of it is the answer to the last try. */
+function isTried({ state }: BatchProgress): boolean {
+  return state === 'submitting' || state === 'pending'
+}
+
 /** Whether a try was answered by an error that was not shown yet. */
-function isTriedAgain(old: BatchProgress | undefined, { state, error }: BatchProgress): boolean {
-  const isTried = state === 'submitting' || state === 'pending'
-  return isTried && error !== undefined && old?.error?.message !== error.message
+function isTriedAgain(old: BatchProgress | undefined, batch: BatchProgress): boolean {
+  return isTried(batch) && batch.error !== undefined && old?.error?.message !== batch.error.message
 }
 
 /** The changes between two looks, one line for each batch; for output that only grows. */
@@ -106,12 +110,14 @@ export const renderNews = view(
       progress.error && progress.error.message !== before?.error?.message
         ? `${style.error(progress.error.message)}\n`
         : ''
-    return (
-      news
-        .filter(({ state, error: why }) => state !== 'submitting' || why !== undefined)
-        .map((batch) => renderBatch(batch, style, now))
-        .join('') + error
-    )
+    const told = news.filter(({ state, error: why }) => state !== 'submitting' || why !== undefined)
+    // What is asked for at once is often refused at once, as where a rate is over: that is one piece of news.
+    const alike = Map.groupBy(told, (batch) => (isTried(batch) && batch.error?.message) || batch)
+    const lines = [...alike.values()].map(([first, ...others]) => {
+      const more = others.length > 0 ? ` and ${counted(others.length, 'other activity', 'other activities')}` : ''
+      return renderBatch({ ...first!, summary: first!.summary + more }, style, now)
+    })
+    return lines.join('') + error
   },
 )
 
@@ -121,10 +127,13 @@ export function openInWords({ batches, error }: ApplyProgress): string {
     ({ state, error: why }) =>
       state === 'submitting' || state === 'waiting' || (state === 'pending' && why !== undefined),
   )
-  const said = open.map((batch) => {
-    const why = batch.error ? `, last answer: ${batch.error.message}` : ''
-    const code = batch.fingerprint ? ` ${shortCode(batch.fingerprint)}` : ''
-    return `${states[batch.state].word}${code} ${batch.summary}${why}`
+  const alike = Map.groupBy(open, (batch) => batch.error?.message)
+  const said = [...alike].map(([answer, some]) => {
+    const steps = some.map(({ state, fingerprint, summary }) => {
+      const code = fingerprint ? ` ${shortCode(fingerprint)}` : ''
+      return `${states[state].word}${code} ${summary}`
+    })
+    return steps.join('; ') + (answer === undefined ? '' : `, last answer: ${answer}`)
   })
   const parts = [...said, ...(error ? [error.message] : [])]
   return parts.length > 0 ? parts.join('; ') : 'its next step is being prepared'
