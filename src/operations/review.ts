@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isIntent, type KeptPlan, type RotationOrder, type RotationPart } from '../../activities/index.ts'
 import { type Review, reviewOf } from '../analysis/index.ts'
 import { allPlans, type Batch, fillParameters, type Plan } from '../plan/index.ts'
-import { findActivity, type Json, type Wire } from '../protocol/index.ts'
+import { findActivity, fromTimestamp, type Json, type Wire } from '../protocol/index.ts'
 import { type Actual, type Address, referencesOf, type Value } from '../resources/index.ts'
 
 /** One parameter in which an activity is not what a plan says. */
@@ -91,19 +91,33 @@ function explain(
       .filter(({ organization }) => organization.id === activity.organizationId)
       .map((one) => ({ plan: { ...one, ...committed(plan) }, isOpen })),
   )
-  for (const { plan } of known) {
-    const batch = plan.batches.find((one) => isBatch(activity, one, { plan, live }))
-    if (batch) return { kind: 'planned', plan: nameOf(plan), batch: batch.index }
-  }
+  const planned = known.flatMap((one) => {
+    const batch = one.plan.batches.find((each) => isBatch(activity, each, { plan: one.plan, live }))
+    return batch ? [{ ...one, batch }] : []
+  })
+  const by = likeliest(planned, fromTimestamp(activity.createdAt))
+  if (by) return { kind: 'planned', plan: nameOf(by.plan), batch: by.batch.index }
   for (const { plan, isOpen } of known) {
     // One that was carried out explains nothing that came after it.
     const batch = isOpen ? plan.batches.find((one) => isAbout(activity, one, review)) : undefined
     if (!batch) continue
     const asked = intentOf(activity)
-    const planned = filled(batch, { plan, live })
-    return { kind: 'mismatch', plan: nameOf(plan), batch: batch.index, deviations: deviations(planned, asked, []) }
+    const meant = filled(batch, { plan, live })
+    return { kind: 'mismatch', plan: nameOf(plan), batch: batch.index, deviations: deviations(meant, asked, []) }
   }
   return known.length === 0 ? { kind: 'unknown' } : { kind: 'made outside', plansLookedAt: known.length }
+}
+
+/**
+ * Of plans that ask for the same, newest first, the one that an activity is taken to be of: none that was made after it, and rather one
+ * that is being carried out.
+ * @param createdMs when the activity was made
+ */
+function likeliest<P extends KeptPlan>(plans: readonly P[], createdMs: number): P | undefined {
+  const before = plans.filter(({ plan }) => Date.parse(plan.createdAt) <= createdMs)
+  // The clock of the machine that planned may be ahead of the API's.
+  const some = before.length > 0 ? before : plans
+  return some.find(({ isOpen }) => isOpen) ?? some[0]
 }
 
 function committed({ commit, uncommitted }: Plan): Pick<PlanName, 'commit' | 'uncommitted'> {
