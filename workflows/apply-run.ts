@@ -166,7 +166,7 @@ export class ApplyRun {
     return [...this.#voting].some((index) => this.record(index).error === undefined)
   }
 
-  /** Whether the API was asked about every waiting activity since the last news, and what it lacked of this run was cast. */
+  /** Whether the API was asked about every waiting activity since the last news, and no vote of this run's own is on its way. */
   hasLooked(): boolean {
     if (this.#isVoting()) return false
     return this.#records.every(({ state }, index) => state !== 'waiting' || this.#looked.get(index) === this.news)

@@ -32,7 +32,7 @@ export const COMMANDS: Readonly<Record<string, string>> = {
   workspace: 'each organization has a folder of definitions: name it, as in `quorate plan definitions/acme`',
 }
 
-/** What an option names first in its advice is heard by some commands only: that of a command that has no such option is another. */
+/** Advice whose first word is an option is given of commands that have that option. */
 export const OPTIONS: Readonly<Record<string, string>> = {
   'auto-approve': '`--yes`; a plan that was saved is carried out without a question',
   destroy: '`--allow-delete` lets a plan delete what the definitions no longer hold',
@@ -90,7 +90,7 @@ function habitOf(argv: readonly string[], command: KnownCommand | undefined): st
   return undefined
 }
 
-/** Whether a command has the option that an advice names; one that is not known may have any. */
+/** Whether a command has the option that an advice names; a command that is not known may have any. */
 function isHeard(advice: string, command: KnownCommand | undefined): boolean {
   const [, option] = /`(--[a-z-]+)/.exec(advice) ?? []
   return command === undefined || option === undefined || command.options.includes(option)

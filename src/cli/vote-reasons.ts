@@ -64,7 +64,7 @@ export function withReasons(progress: ApplyProgress, dataDir: string): ApplyProg
     if (state !== 'rejected' || activityId === undefined || error === undefined) return batch
     const reasons = reasonsFor(dataDir, activityId).filter(({ vote }) => vote === 'reject')
     if (reasons.length === 0) return batch
-    // Whoever is named already is not named again.
+    // A voter whom the message names already is not named again.
     const isNamed = (by: string) => reasons.length === 1 && error.message === `rejected by ${by}`
     const said = reasons.map(({ by, reason }) => `${reason} (${isNamed(by) ? '' : `${by}, `}kept on this machine)`)
     return { ...batch, error: { ...error, message: `${error.message}: ${said.join('; ')}`, next: AFTER_REASON } }

@@ -272,7 +272,7 @@ export async function askAnew(handle: ApplyHandle, withinMs = ASKED_MS): Promise
   for (const until = performance.now() + withinMs; ; ) {
     const hasLooked = await handle.query<boolean>('has-looked').catch(() => undefined)
     const progress = await askProgress(handle)
-    // What is new may be that the run's own vote has lapsed, which it casts again: one that says whether it has looked says when.
+    // News may be that the run's own vote has lapsed, which it casts again: a run that says whether it has looked says when that is done.
     const isEnough = typeof hasLooked === 'boolean' ? hasLooked : JSON.stringify(progress) !== JSON.stringify(before)
     if (isEnough || isOver(progress) || performance.now() > until) return progress
     await untilAskedAgain()
