@@ -56,19 +56,19 @@ function hasRoom(): boolean {
 
 /**
  * The beginning of the name of a process's folder. Processes of containers may share the memory, and not the numbers of processes: what
- * tells those that do is in the name.
+ * tells those that do is in the name. It is short, for the sockets within (unix(7): a path has 107 bytes at most).
  */
 export function nameFor(pid: number): string {
-  // As `pid:[4026531836]`.
-  const [numbers = 0] = /\d+/.exec(readlinkSync('/proc/self/ns/pid')) ?? []
-  return `quorate-${Number(numbers).toString(36)}.${pid}`
+  // As `pid:[4026531836]`, which is the number of the first one on every machine (proc_ns.h: `PROC_PID_INIT_INO`).
+  const [number = 0] = /\d+/.exec(readlinkSync('/proc/self/ns/pid')) ?? []
+  return `quorate-${(Number(number) - 0xef_ff_ff_fc).toString(36)}.${pid.toString(36)}`
 }
 
 /** Removes what runs left behind that were killed, of those whose processes have numbers here. */
 export function removeLeft(memory: string): void {
   for (const name of readdirSync(memory)) {
-    const pid = Number(/^quorate-[0-9a-z]+\.(\d+)-/.exec(name)?.[1])
-    const isOurs = name.startsWith(`${nameFor(pid)}-`)
+    const pid = Number.parseInt(/^quorate-[0-9a-z-]+\.([0-9a-z]+)-/.exec(name)?.[1] ?? '', 36)
+    const isOurs = !Number.isNaN(pid) && name.startsWith(`${nameFor(pid)}-`)
     if (isOurs && !existsSync(`/proc/${pid}`)) rmSync(join(memory, name), { recursive: true, force: true })
   }
 }
