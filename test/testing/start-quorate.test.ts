@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createRate, createSubmitClient, type SubmitClient } from '../../src/client/index.ts'
 import { makeBody } from '../../src/plan/index.ts'
 import { type ActivityType, activities } from '../../src/protocol/index.ts'
@@ -174,5 +174,6 @@ function runScript(text: string): { readonly child: ChildProcess; readonly folde
     env: { PATH: process.env['PATH'], TMPDIR: folder, ...compileCache() },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  onTestFinished(() => void child.kill('SIGKILL'))
   return { child, folder }
 }
