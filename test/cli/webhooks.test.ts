@@ -229,7 +229,7 @@ describe('webhooks: listening to a service that is gone', () => {
     expect(stderr).toMatch(/submitted +the endpoint, which the service still has when it comes back/)
   })
 
-  test('whoever ends it then is told at once what is left', async () => {
+  test('a command that is ended then says at once what is left', async () => {
     const { served, listen } = await listening()
     await listen.says(/Listening for/)
     process.kill(served.pid, 'SIGKILL')

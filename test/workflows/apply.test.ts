@@ -189,7 +189,7 @@ describe('apply: waiting for people', () => {
     const run = await stage.startApply([{ name: 'a' }])
     const voting = await run.until(({ batches: [a] }) => a?.state === 'waiting')
     expect([voting.state, voting.batches[0]!.votes!.approved]).toEqual(['running', ['bob']])
-    // Whoever asks anew is answered with what is so once the vote was cast.
+    // A command that asks anew is answered once the vote was cast.
     const asked = askAnew(run.handle, 600_000)
     await delay(500)
     vote.resolve()
